@@ -1,0 +1,48 @@
+/* A backend turns slabs of input samples into slabs of output samples, as the plan says.
+ * Every backend gives the same bytes. */
+#ifndef GPUFILT_SRC_BACKEND_H
+#define GPUFILT_SRC_BACKEND_H
+
+#include "plan.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Samples of planes [z, z + planes) and rows [y, y + rows) of an image, full width, in its type. Strides
+ * are bytes. In 2D planes is 1. */
+struct gf_slab {
+    void *data;
+    size_t row_stride, plane_stride;
+    uint64_t y, z;
+    uint64_t rows, planes;
+};
+
+/* What happened to samples while they were stored. */
+struct gf_counts {
+    uint64_t clipped_low, clipped_high;
+    uint64_t nan;               /* NaN that became 0 in an integer type */
+};
+
+struct gf_backend {
+    const char *name;           /* --device value */
+    /* Prepares for a plan; *state is the backend's own. */
+    enum gf_status (*open)(const struct gf_plan *plan, void **state, struct gf_error *e);
+    /* Computes the output slab; the input slab holds every row and plane it reaches
+     * (gf_plan_reach), indices of the input image. Adds to *counts. */
+    enum gf_status (*run)(void *state, const struct gf_slab *in, struct gf_slab *out,
+                          struct gf_counts *counts, struct gf_error *e);
+    /* Accepts NULL. */
+    void (*close)(void *state);
+};
+
+/* All backends, NULL-terminated; reference is last and not offered to users. */
+extern const struct gf_backend *const gf_backends[];
+
+extern const struct gf_backend gf_backend_cpu, gf_backend_reference;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

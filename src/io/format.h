@@ -1,0 +1,139 @@
+/* File formats: one constant struct a format, one list, and the reader and writer
+ * objects the rest of the program uses. Formats know images, not plans. */
+#ifndef GPUFILT_SRC_IO_FORMAT_H
+#define GPUFILT_SRC_IO_FORMAT_H
+
+#include "../image.h"
+#include "file.h"
+
+/* Where samples are in a raw file (--raw or the size in the name). */
+struct gf_raw_spec {
+    bool given;
+    uint64_t width, height, depth;
+    enum gf_type type;
+    bool big_endian;
+    uint64_t offset;
+};
+
+struct gf_read_options {
+    struct gf_raw_spec raw;
+    bool stack_pages;  /* --3d: pages of equal shape become the z axis of one volume */
+};
+
+/* An open input. A file holds `images` images (pages of a TIFF; 1 for a PNG); each is a
+ * picture or a volume. Exactly one image is selected at a time. */
+struct gf_reader {
+    const struct gf_format *format;
+    struct gf_in *in;
+    const char *name;             /* for messages */
+    struct gf_read_options options;
+    uint64_t images;              /* set by open, >= 1 */
+    bool random_access;           /* rows may be read in any order, cheaply */
+    void *state;                  /* the format's own, allocated by open */
+};
+
+struct gf_write_options {
+    const char *compression;      /* --compression NAME of the TIFF writer, or NULL */
+    int level;                    /* --level 0..9 for deflate, -1 default */
+    bool big_endian;              /* raw output */
+};
+
+struct gf_writer {
+    const struct gf_format *format;
+    struct gf_out *out;
+    const char *name;
+    struct gf_write_options options;
+    uint64_t images;              /* how many will be written */
+    uint64_t bytes;               /* of all samples of all images, before compression */
+    struct gf_image image;        /* the image being written (meta borrowed) */
+    void *state;
+};
+
+struct gf_format {
+    const char *name;             /* "png": -f value */
+    const char *extensions;       /* space-separated, without dots: "tif tiff btf" */
+    const char *summary;          /* one line for help */
+    bool seekable_output;         /* the writer needs a seekable output */
+
+    /* --- reading; all NULL when the format is only written --- */
+    /* True when these first bytes of a file are this format's. `size` is the whole file
+     * when that is shorter than GF_PROBE_BYTES. NULL: by name only (raw). */
+    bool (*probe)(const uint8_t *head, size_t size);
+    /* Reads the header; sets images, random_access, state. */
+    enum gf_status (*open)(struct gf_reader *r, struct gf_error *e);
+    /* Fills `image` (zeroed by the caller, who frees its meta) for image `index`.
+     * Going through them in order is cheap; it selects the image for read_rows.
+     * Refuses before allocating anything what gf_image_check or the memory limit
+     * refuses. */
+    enum gf_status (*select)(struct gf_reader *r, uint64_t index, struct gf_image *image,
+                             struct gf_error *e);
+    /* Rows [first, first + count) of the selected image into `rows`, packed, samples in
+     * this machine's byte order; row r is y = r % height of plane z = r / height. In
+     * increasing order without gaps unless random_access. */
+    enum gf_status (*read_rows)(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
+                                struct gf_error *e);
+    /* After the last row of the last image: reads what is left and verifies the
+     * checksums that come after the samples. May be NULL. */
+    enum gf_status (*finish)(struct gf_reader *r, struct gf_error *e);
+    /* Releases state; accepts a half-opened reader. */
+    void (*close)(struct gf_reader *r);
+
+    /* --- writing; all NULL when the format is only read --- */
+    /* GF_EFEATURE and the command that converts it when this format cannot hold
+     * the image, or not that many. */
+    enum gf_status (*accepts)(const struct gf_image *image, uint64_t images, const char *name,
+                              struct gf_error *e);
+    enum gf_status (*create)(struct gf_writer *w, struct gf_error *e);
+    /* Starts an image: w->image is set. */
+    enum gf_status (*begin)(struct gf_writer *w, struct gf_error *e);
+    /* The next `count` rows, packed, in order. */
+    enum gf_status (*write_rows)(struct gf_writer *w, const void *rows, uint64_t count,
+                                 struct gf_error *e);
+    enum gf_status (*end)(struct gf_writer *w, struct gf_error *e);
+    /* Everything to the output; the caller commits it. */
+    enum gf_status (*complete)(struct gf_writer *w, struct gf_error *e);
+    void (*discard)(struct gf_writer *w); /* releases state, also after complete */
+};
+
+#define GF_PROBE_BYTES 512
+
+/* All formats, NULL-terminated; more specific probes first. */
+extern const struct gf_format *const gf_formats[];
+
+extern const struct gf_format gf_format_png, gf_format_tiff, gf_format_jpeg, gf_format_bmp,
+    gf_format_tga, gf_format_hdr, gf_format_psd, gf_format_pnm, gf_format_pfm, gf_format_raw;
+
+/* The format by -f name or extension ("tiff", "tif"); NULL when unknown. */
+const struct gf_format *gf_format_by_name(const char *name);
+/* The format by the extension of a path; NULL when unknown. */
+const struct gf_format *gf_format_by_path(const char *path);
+
+/* Opens an input and finds its format from the content (raw: from the options or the
+ * size in the name). `format` forces one, or is NULL. */
+enum gf_status gf_reader_open(struct gf_reader **r, const char *path,
+                              const struct gf_format *format,
+                              const struct gf_read_options *options, struct gf_error *e);
+enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_image *image,
+                                struct gf_error *e);
+enum gf_status gf_reader_rows(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
+                              struct gf_error *e);
+/* Verifies trailing checksums and that the file did not change while it was read. */
+enum gf_status gf_reader_finish(struct gf_reader *r, struct gf_error *e);
+void gf_reader_close(struct gf_reader **r);
+
+/* Opens an output for `images` images of `bytes` sample bytes in all. */
+enum gf_status gf_writer_open(struct gf_writer **w, const char *path,
+                              const struct gf_format *format, uint64_t images, uint64_t bytes,
+                              const struct gf_write_options *options,
+                              const struct gf_out_options *out_options, struct gf_error *e);
+/* `image` (with its meta) must stay alive until gf_writer_end. */
+enum gf_status gf_writer_begin(struct gf_writer *w, const struct gf_image *image,
+                               struct gf_error *e);
+enum gf_status gf_writer_rows(struct gf_writer *w, const void *rows, uint64_t count,
+                              struct gf_error *e);
+enum gf_status gf_writer_end(struct gf_writer *w, struct gf_error *e);
+/* Completes and commits the file; the writer is gone afterwards, also on an error. */
+enum gf_status gf_writer_commit(struct gf_writer **w, struct gf_error *e);
+void gf_writer_abort(struct gf_writer **w);
+
+#endif
