@@ -37,6 +37,10 @@ struct gf_tiff_layout {
     uint32_t tile_width, tile_height; /* 0 for strips */
     uint32_t rows_per_strip;
     bool big_endian, bigtiff;
+    uint16_t photometric;     /* PHOTOMETRIC_* of the samples as we hand them out */
+    uint16_t orientation;     /* the tag, 1..8; samples are as stored */
+    uint16_t ink_set;         /* INKSET_*; 0 when absent */
+    uint32_t pages_per_plane; /* a plane's channels lie in that many pages; 0 or 1: in one */
 };
 
 /* Metadata that formats share. Owned; gf_meta_free releases it. */

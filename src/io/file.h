@@ -79,6 +79,7 @@ void gf_out_emergency_cleanup(void);
 /* In builds with test hooks, GPUFILT_TEST_IO=CALL:N:ERRNO[:sticky] makes the N-th
  * call of that kind fail, e.g. "pwrite:2:ENOSPC", "fsync:1:EIO:sticky"; ERRNO "short"
  * makes a read or write move one byte. Kinds: open fstat read pread write pwrite
- * fallocate fsync linkat renameat close. */
+ * fallocate ftruncate fchmod fsync linkat renameat close. Unit tests: gf_io_fail_at()
+ * of sys.h. */
 
 #endif

@@ -10,9 +10,10 @@
 struct gf_raw_spec {
     bool given;
     uint64_t width, height, depth;
+    uint32_t channels;
     enum gf_type type;
     bool big_endian;
-    uint64_t offset;
+    uint64_t offset;              /* bytes before the first sample */
 };
 
 struct gf_read_options {
@@ -36,6 +37,7 @@ struct gf_write_options {
     const char *compression;      /* --compression NAME of the TIFF writer, or NULL */
     int level;                    /* --level 0..9 for deflate, -1 default */
     bool big_endian;              /* raw output */
+    unsigned threads;             /* for compression; 0: one a processor. Never in the bytes */
 };
 
 struct gf_writer {
@@ -54,6 +56,7 @@ struct gf_format {
     const char *extensions;       /* space-separated, without dots: "tif tiff btf" */
     const char *summary;          /* one line for help */
     bool seekable_output;         /* the writer needs a seekable output */
+    bool associated_alpha;        /* can hold colour that is stored multiplied by alpha */
 
     /* --- reading; all NULL when the format is only written --- */
     /* True when these first bytes of a file are this format's. `size` is the whole file

@@ -1,0 +1,27 @@
+#include "status.h"
+
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum gf_status gf_fail(struct gf_error *e, enum gf_status status, const char *format, ...)
+{
+    char text[sizeof e->text];
+    va_list args;
+    int length;
+
+    if (!e)
+        return status;
+    /* Not straight into `e`: its own text may be among the arguments. */
+    va_start(args, format);
+    length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0)
+        strcpy(text, "unknown error");
+    else if ((size_t)length >= sizeof text)
+        gf_cut_short(text);
+    strcpy(e->text, text);
+    return status;
+}

@@ -1,0 +1,193 @@
+#include "info.h"
+
+#include "message.h"
+#include "output.h"
+
+#include <string.h>
+
+static const char *const color_names[] = {
+    [GF_GRAY] = "gray", [GF_RGB] = "rgb", [GF_CMYK] = "cmyk", [GF_OTHER] = "other"};
+
+static const char *alpha_name(const struct gf_image *image)
+{
+    return image->alpha < 0 ? "none" : image->alpha_associated ? "associated" : "unassociated";
+}
+
+static const char *unit_name(int unit)
+{
+    static const char *const names[] = {"none", "metre", "inch", "cm"};
+    return unit >= 0 && unit < 4 ? names[unit] : "none";
+}
+
+/* ---- text ---- */
+
+static void text_image(struct gf_buffer *t, const struct gf_image *image, uint64_t index, uint64_t images)
+{
+    const struct gf_meta *m = &image->meta;
+    char a[GF_NUMBER_TEXT], b[GF_NUMBER_TEXT], c[GF_NUMBER_TEXT];
+    if (images > 1)
+        gf_buffer_printf(t, "  image %llu\n", (unsigned long long)index);
+    gf_buffer_printf(t, "  size         %llu x %llu", (unsigned long long)image->width,
+                     (unsigned long long)image->height);
+    if (image->depth > 1)
+        gf_buffer_printf(t, " x %llu", (unsigned long long)image->depth);
+    gf_buffer_printf(t, "\n  type         %s\n", gf_type_name(image->type));
+    gf_buffer_printf(t, "  channels     %u (%s%s)\n", image->channels, color_names[image->color],
+                     image->alpha < 0 ? "" : image->alpha_associated ? ", alpha multiplied in" : ", alpha");
+    gf_buffer_printf(t, "  filtered in  %s\n", image->volume && image->depth > 1 ? "3D" : "2D");
+    if (m->spacing[0] > 0)
+        gf_buffer_printf(t, "  spacing      %s x %s x %s mm\n", gf_format_double(a, m->spacing[0]),
+                         gf_format_double(b, m->spacing[1]), gf_format_double(c, m->spacing[2]));
+    if (m->resolution[0] > 0)
+        gf_buffer_printf(t, "  resolution   %s x %s per %s\n", gf_format_double(a, m->resolution[0]),
+                         gf_format_double(b, m->resolution[1]),
+                         m->resolution_unit ? unit_name(m->resolution_unit) : "unit not given");
+    if (m->tiff.known)
+        gf_buffer_printf(t, "  layout       %s, compression %u, %s\n",
+                         m->tiff.tile_width ? "tiles" : "strips", m->tiff.compression,
+                         m->tiff.bigtiff ? "BigTIFF" : "TIFF");
+    if (m->icc.size)
+        gf_buffer_printf(t, "  icc          %zu bytes\n", m->icc.size);
+    if (m->exif.size)
+        gf_buffer_printf(t, "  exif         %zu bytes\n", m->exif.size);
+    if (m->description)
+        gf_buffer_printf(t, "  description  %.*s\n", (int)strcspn(m->description, "\r\n"), m->description);
+    for (size_t i = 0; i < m->text_count; i++)
+        gf_buffer_printf(t, "  text         %s: %.*s\n", m->texts[i].key,
+                         (int)strcspn(m->texts[i].value, "\r\n"), m->texts[i].value);
+}
+
+/* ---- JSON ---- */
+
+/* A JSON string of any bytes: what is not valid UTF-8 is replaced by U+FFFD. */
+static void json_string(struct gf_buffer *t, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    gf_buffer_text(t, "\"");
+    while (*s) {
+        unsigned length = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3
+                          : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+        for (unsigned i = 1; i < length; i++)
+            if ((s[i] & 0xc0) != 0x80)
+                length = 0;
+        /* Overlong forms, surrogates and what lies beyond U+10FFFF. */
+        if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || (*s == 0xf0 && s[1] < 0x90) ||
+            (*s == 0xf4 && s[1] > 0x8f))
+            length = 0;
+        if (length == 0)
+            gf_buffer_text(t, "\\ufffd");
+        else if (*s == '"' || *s == '\\')
+            gf_buffer_printf(t, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7f)
+            gf_buffer_printf(t, "\\u%04x", *s);
+        else
+            gf_buffer_append(t, s, length);
+        s += length ? length : 1;
+    }
+    gf_buffer_text(t, "\"");
+}
+
+static void json_number_or_null(struct gf_buffer *t, double value)
+{
+    char number[GF_NUMBER_TEXT];
+    gf_buffer_text(t, value > 0 ? gf_format_double(number, value) : "null");
+}
+
+static void json_image(struct gf_buffer *t, const struct gf_image *image)
+{
+    const struct gf_meta *m = &image->meta;
+    gf_buffer_printf(t, "{\"width\": %llu, \"height\": %llu, \"depth\": %llu, \"channels\": %u, "
+                     "\"type\": \"%s\", \"color\": \"%s\", \"alpha\": \"%s\", \"dimensions\": %d",
+                     (unsigned long long)image->width, (unsigned long long)image->height,
+                     (unsigned long long)image->depth, image->channels, gf_type_name(image->type),
+                     color_names[image->color], alpha_name(image),
+                     image->volume && image->depth > 1 ? 3 : 2);
+    gf_buffer_text(t, ", \"spacing_mm\": [");
+    for (int a = 0; a < 3; a++) {
+        json_number_or_null(t, m->spacing[a]);
+        gf_buffer_text(t, a < 2 ? ", " : "], \"resolution\": [");
+    }
+    json_number_or_null(t, m->resolution[0]);
+    gf_buffer_text(t, ", ");
+    json_number_or_null(t, m->resolution[1]);
+    gf_buffer_printf(t, "], \"resolution_unit\": \"%s\", \"icc_bytes\": %zu, \"exif_bytes\": %zu, \"description\": ",
+                     unit_name(m->resolution_unit), m->icc.size, m->exif.size);
+    if (m->description)
+        json_string(t, m->description);
+    else
+        gf_buffer_text(t, "null");
+    gf_buffer_text(t, ", \"texts\": {");
+    for (size_t i = 0; i < m->text_count; i++) {
+        gf_buffer_text(t, i ? ", " : "");
+        json_string(t, m->texts[i].key);
+        gf_buffer_text(t, ": ");
+        json_string(t, m->texts[i].value);
+    }
+    gf_buffer_text(t, "}}");
+}
+
+static enum gf_status info_file(const struct gf_request *r, const char *path, struct gf_buffer *t,
+                                bool first, struct gf_error *e)
+{
+    struct gf_reader *reader = NULL;
+    size_t start = t->size;
+    enum gf_status status = gf_reader_open(&reader, path, NULL, &r->read, e);
+    if (status == GF_OK && r->json) {
+        gf_buffer_text(t, first ? "\n  {\"file\": " : ",\n  {\"file\": ");
+        json_string(t, reader->name);
+        gf_buffer_printf(t, ", \"format\": \"%s\", \"images\": [", reader->format->name);
+    } else if (status == GF_OK) {
+        gf_buffer_printf(t, "%s\n  format       %s", reader->name, reader->format->name);
+        gf_buffer_printf(t, reader->images > 1 ? ", %llu images\n" : "\n", (unsigned long long)reader->images);
+    }
+    for (uint64_t i = 0; status == GF_OK && i < reader->images; i++) {
+        struct gf_image image = {.alpha = -1};
+        status = gf_reader_select(reader, i, &image, e);
+        for (int a = 0; a < 3; a++)
+            if (r->spacing[a] > 0)
+                image.meta.spacing[a] = r->spacing[a];
+        if (status == GF_OK && r->json) {
+            gf_buffer_text(t, i ? ", " : "");
+            json_image(t, &image);
+        } else if (status == GF_OK) {
+            text_image(t, &image, i, reader->images);
+        }
+        gf_meta_free(&image.meta);
+    }
+    gf_reader_close(&reader);
+    if (status == GF_OK && r->json)
+        gf_buffer_text(t, "]}");
+    if (status != GF_OK && t->data) {
+        /* A file that failed half-way leaves no half of a record. */
+        t->size = start;
+        t->data[start] = '\0';
+    }
+    return status;
+}
+
+enum gf_status gf_info_run(const struct gf_request *r, struct gf_error *e)
+{
+    struct gf_buffer text = {0};
+    size_t failed = 0;
+    enum gf_status worst = GF_OK;
+    if (r->json)
+        gf_buffer_text(&text, "[");
+    for (size_t i = 0; i < r->operand_count; i++) {
+        enum gf_status status = info_file(r, r->operands[i], &text, i == failed, e);
+        if (status == GF_OK)
+            continue;
+        if (status == GF_ESIGNAL || r->operand_count == 1) {
+            gf_buffer_free(&text);
+            return status;
+        }
+        gf_print_error("%s", e->text);
+        failed++;
+        worst = GF_EBATCH;
+    }
+    if (r->json)
+        gf_buffer_text(&text, "\n]\n");
+    GF_TRY(gf_output_text(&text, false, e));
+    if (worst != GF_OK)
+        return gf_fail(e, worst, "%zu of %zu files failed", failed, r->operand_count);
+    return GF_OK;
+}

@@ -1,0 +1,321 @@
+#include "deflate.h"
+
+#include "../alloc.h"
+#include "../util.h"
+#include "png_chunks.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zlib.h>
+
+#define BLOCK (128u << 10)     /* small enough to share a 512x512 picture out to two threads */
+#define WINDOW (32u << 10)     /* how far back deflate reaches */
+#define FLUSH_BYTES 64         /* for the empty block that ends a piece on a whole byte */
+#define STREAM_FRAME 6         /* zlib's header and Adler-32 */
+#define MAX_THREADS 16
+
+enum slot_state { SLOT_FREE, SLOT_READY, SLOT_BUSY, SLOT_DONE };
+
+/* One block on its way through a thread. */
+struct slot {
+    uint8_t *in;          /* WINDOW bytes before the block, then the block */
+    size_t window, size;  /* of these, how many are used */
+    uint8_t *out;         /* margin, output, margin */
+    size_t out_size;
+    uint32_t adler;
+    bool first, last, failed;
+    enum slot_state state;
+};
+
+struct gf_deflate {
+    struct gf_deflate_options options;
+    struct slot *slots;
+    unsigned slot_count, current;  /* current: being filled */
+    z_stream *streams;             /* one a thread; one when there is none */
+    unsigned stream_count;
+    size_t out_room;
+    uint32_t adler;
+    bool any;
+
+    pthread_t *threads;
+    unsigned thread_count, next_stream;
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    unsigned take;                 /* the next slot a thread takes */
+    bool stop;
+};
+
+/* ---- one block ---- */
+
+static void compress_block(const struct gf_deflate *d, struct slot *s, z_stream *z)
+{
+    uint8_t *out = s->out + GF_DEFLATE_MARGIN;
+    const uint8_t *block = s->in + WINDOW;
+    int code;
+
+    s->out_size = 0;
+    if (s->first) {
+        /* Deflate, 32 KiB window, "fastest": the level is informative only. */
+        out[0] = 0x78;
+        out[1] = 0x01;
+        s->out_size = 2;
+    }
+    s->adler = (uint32_t)adler32(1, block, (uInt)s->size);
+    code = deflateReset(z);
+    if (code == Z_OK && s->window > 0)
+        code = deflateSetDictionary(z, block - s->window, (uInt)s->window);
+    z->next_in = block;
+    z->avail_in = (uInt)s->size;
+    z->next_out = out + s->out_size;
+    z->avail_out = (uInt)d->out_room;
+    if (code == Z_OK)
+        code = deflate(z, s->last ? Z_FINISH : Z_SYNC_FLUSH);
+    s->failed = code != (s->last ? Z_STREAM_END : Z_OK) || z->avail_in != 0 || z->avail_out == 0;
+    s->out_size += d->out_room - z->avail_out;
+}
+
+static void *work(void *argument)
+{
+    struct gf_deflate *d = argument;
+    z_stream *z;
+
+    pthread_mutex_lock(&d->lock);
+    z = &d->streams[d->next_stream++];
+    for (;;) {
+        struct slot *s = &d->slots[d->take];
+        if (s->state == SLOT_READY) {
+            s->state = SLOT_BUSY;
+            d->take = (d->take + 1) % d->slot_count;
+            pthread_mutex_unlock(&d->lock);
+            compress_block(d, s, z);
+            pthread_mutex_lock(&d->lock);
+            s->state = SLOT_DONE;
+            pthread_cond_signal(&d->done);
+        } else if (d->stop) {
+            break;
+        } else {
+            pthread_cond_wait(&d->work, &d->lock);
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+/* ---- the ring of slots ---- */
+
+/* Emits a slot that was submitted, waiting for it; it is free then. */
+static enum gf_status drain(struct gf_deflate *d, struct slot *s, struct gf_error *e)
+{
+    uint8_t *out = s->out + GF_DEFLATE_MARGIN;
+    if (d->thread_count > 0) {
+        pthread_mutex_lock(&d->lock);
+        while (s->state != SLOT_FREE && s->state != SLOT_DONE)
+            pthread_cond_wait(&d->done, &d->lock);
+        pthread_mutex_unlock(&d->lock);
+    }
+    if (s->state == SLOT_FREE)
+        return GF_OK;
+    s->state = SLOT_FREE;
+    if (s->failed)
+        return gf_fail(e, GF_EOUTPUT, "zlib could not compress a block of %llu bytes",
+                       (unsigned long long)s->size);
+    d->adler = s->first ? s->adler : (uint32_t)adler32_combine(d->adler, s->adler,
+                                                              (z_off_t)s->size);
+    if (s->last) {
+        gf_png_set_u32(out + s->out_size, d->adler);
+        s->out_size += 4;
+    }
+    return d->options.emit(d->options.context, out, s->out_size, e);
+}
+
+/* Hands the current slot on to be compressed. */
+static void submit(struct gf_deflate *d, bool last)
+{
+    struct slot *s = &d->slots[d->current];
+    s->first = !d->any;
+    s->last = last;
+    d->any = true;
+    if (d->thread_count == 0) {
+        compress_block(d, s, d->streams);
+        s->state = SLOT_DONE;
+        return;
+    }
+    pthread_mutex_lock(&d->lock);
+    s->state = SLOT_READY;
+    pthread_cond_signal(&d->work);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Makes the next slot current, emitting what is in it. */
+static enum gf_status advance(struct gf_deflate *d, struct gf_error *e)
+{
+    const struct slot *before = &d->slots[d->current];
+    struct slot *s;
+    d->current = (d->current + 1) % d->slot_count;
+    s = &d->slots[d->current];
+    GF_TRY(drain(d, s, e));
+    s->size = 0;
+    s->window = 0;
+    /* Run lengths never reach back further than one byte: no window is worth its cost. */
+    if (d->options.level > 0 && before->size == BLOCK) {
+        s->window = WINDOW;
+        memcpy(s->in, before->in + BLOCK, WINDOW); /* the last WINDOW bytes of the block */
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_deflate_write(struct gf_deflate *d, const void *data, size_t size,
+                                struct gf_error *e)
+{
+    const uint8_t *from = data;
+    while (size > 0) {
+        struct slot *s = &d->slots[d->current];
+        size_t part = (size_t)gf_min(size, BLOCK - s->size);
+        /* A full block goes only when more data come, so that the last is never empty. */
+        if (part == 0) {
+            submit(d, false);
+            GF_TRY(advance(d, e));
+            continue;
+        }
+        memcpy(s->in + WINDOW + s->size, from, part);
+        s->size += part;
+        from += part;
+        size -= part;
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_deflate_finish(struct gf_deflate *d, struct gf_error *e)
+{
+    submit(d, true);
+    for (unsigned i = 1; i <= d->slot_count; i++)
+        GF_TRY(drain(d, &d->slots[(d->current + i) % d->slot_count], e));
+    return GF_OK;
+}
+
+/* ---- set-up ---- */
+
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return (unsigned)CPU_COUNT(&set);
+}
+
+static enum gf_status make_streams(struct gf_deflate *d, unsigned count, struct gf_error *e)
+{
+    int level = d->options.level < 0 ? 1 : d->options.level;
+    int strategy = d->options.level < 0 ? Z_RLE : d->options.strategy;
+    void *block = NULL;
+    GF_TRY(gf_allocate(&block, count, sizeof *d->streams, "compression", e));
+    memset(block, 0, count * sizeof *d->streams);
+    d->streams = block;
+    for (unsigned i = 0; i < count; i++) {
+        d->streams[i].zalloc = gf_zlib_alloc;
+        d->streams[i].zfree = gf_zlib_free;
+        if (deflateInit2(&d->streams[i], level, Z_DEFLATED, -MAX_WBITS, 8, strategy) != Z_OK)
+            return gf_fail(e, GF_EMEMORY, "out of memory for compression; set a higher "
+                           "--max-memory");
+        d->stream_count++;
+    }
+    d->out_room = deflateBound(d->streams, BLOCK) + FLUSH_BYTES;
+    return GF_OK;
+}
+
+static enum gf_status make_slots(struct gf_deflate *d, unsigned count, struct gf_error *e)
+{
+    void *block = NULL;
+    GF_TRY(gf_allocate(&block, count, sizeof *d->slots, "compression", e));
+    memset(block, 0, count * sizeof *d->slots);
+    d->slots = block;
+    d->slot_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        block = NULL;
+        GF_TRY(gf_allocate(&block, WINDOW + BLOCK, 1, "compression", e));
+        d->slots[i].in = block;
+        block = NULL;
+        GF_TRY(gf_allocate(&block, d->out_room + STREAM_FRAME + 2 * GF_DEFLATE_MARGIN, 1,
+                           "compression", e));
+        d->slots[i].out = block;
+    }
+    return GF_OK;
+}
+
+/* Starts up to `count` threads; fewer, even none, only makes it slower. Signals stay with
+ * the threads there were. */
+static void start_threads(struct gf_deflate *d, unsigned count)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return;
+    while (d->thread_count < count &&
+           pthread_create(&d->threads[d->thread_count], NULL, work, d) == 0)
+        d->thread_count++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+enum gf_status gf_deflate_open(struct gf_deflate **out, const struct gf_deflate_options *options,
+                               struct gf_error *e)
+{
+    unsigned count = options->threads ? options->threads : processors();
+    void *block = NULL;
+    struct gf_deflate *d;
+    enum gf_status status;
+
+    count = (unsigned)gf_min(count, gf_min(MAX_THREADS, gf_ceil_div(options->bytes, BLOCK)));
+    count = count > 1 ? count : 0;
+    GF_TRY(gf_allocate(&block, 1, sizeof *d, "compression", e));
+    memset(block, 0, sizeof *d);
+    d = block;
+    d->options = *options;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->work, NULL);
+    pthread_cond_init(&d->done, NULL);
+    status = make_streams(d, count ? count : 1, e);
+    /* One being filled and one done that waits besides those in work. */
+    if (status == GF_OK)
+        status = make_slots(d, count ? count + 2 : 1, e);
+    if (status == GF_OK && count) {
+        block = NULL;
+        status = gf_allocate(&block, count, sizeof *d->threads, "compression", e);
+        d->threads = block;
+    }
+    if (status == GF_OK && count)
+        start_threads(d, count);
+    if (status != GF_OK)
+        gf_deflate_close(&d);
+    *out = d;
+    return status;
+}
+
+void gf_deflate_close(struct gf_deflate **pointer)
+{
+    struct gf_deflate *d = *pointer;
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->stop = true;
+    pthread_cond_broadcast(&d->work);
+    pthread_mutex_unlock(&d->lock);
+    for (unsigned i = 0; i < d->thread_count; i++)
+        pthread_join(d->threads[i], NULL);
+    for (unsigned i = 0; i < d->slot_count; i++) {
+        gf_free(d->slots[i].in);
+        gf_free(d->slots[i].out);
+    }
+    for (unsigned i = 0; i < d->stream_count; i++)
+        deflateEnd(&d->streams[i]);
+    gf_free(d->slots);
+    gf_free(d->streams);
+    gf_free(d->threads);
+    pthread_cond_destroy(&d->done);
+    pthread_cond_destroy(&d->work);
+    pthread_mutex_destroy(&d->lock);
+    gf_free(d);
+    *pointer = NULL;
+}

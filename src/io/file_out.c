@@ -1,0 +1,427 @@
+/* Output: a file that appears complete or not at all, or a stream. */
+#include "file.h"
+
+#include "../alloc.h"
+#include "../util.h"
+#include "sys.h"
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct gf_out {
+    char *name;
+    struct gf_out_options options;
+    int fd;                    /* the file being written; -1 for a plain stream */
+    int stream;                /* pipe, device or standard output; -1 for a file */
+    struct gf_target target;
+    struct gf_temp temp;
+    uint64_t size;             /* end of what was written */
+    uint64_t reserved;
+};
+
+static void release(struct gf_out *out)
+{
+    gf_temp_remove(&out->temp, &out->target);
+    if (out->fd >= 0)
+        gf_sys_close(out->fd);
+    if (out->stream >= 0)
+        gf_sys_close(out->stream);
+    gf_target_close(&out->target);
+    gf_free(out->name);
+    gf_free(out);
+}
+
+/* True when the folder's file system has no unnamed files. */
+static bool unnamed_unsupported(int error)
+{
+    return error == EOPNOTSUPP || error == EISDIR || error == ENOENT || error == EINVAL;
+}
+
+/* The name under which a descriptor can be linked. */
+static void descriptor_path(char path[40], int fd)
+{
+    snprintf(path, 40, "/proc/self/fd/%d", fd);
+}
+
+/* An unnamed file, or -1 where these cannot be had or could not get a name later. */
+static int open_unnamed(int folder, mode_t mode)
+{
+    char path[40];
+    int fd = gf_sys_open(folder, ".", O_TMPFILE | O_RDWR, mode);
+
+    if (fd < 0)
+        return -1;
+    descriptor_path(path, fd);
+    if (faccessat(AT_FDCWD, path, F_OK, 0) != 0) {
+        gf_sys_close(fd);
+        errno = EOPNOTSUPP; /* no /proc */
+        return -1;
+    }
+    return fd;
+}
+
+static int open_named(struct gf_out *out, mode_t mode)
+{
+    int fd = -1;
+
+    /* Names are taken by other outputs of ours of the same name, which are few. */
+    for (unsigned n = 0; n < 1000; n++) {
+        gf_temp_name(&out->temp, &out->target, n);
+        fd = gf_sys_open(out->target.folder, out->temp.name, O_CREAT | O_EXCL | O_RDWR, mode);
+        out->temp.present = fd >= 0;
+        if (fd >= 0 || errno != EEXIST)
+            break;
+        gf_temp_forget(&out->temp);
+        errno = EEXIST;
+    }
+    if (fd < 0)
+        gf_temp_forget(&out->temp);
+    return fd;
+}
+
+/* Gives the new file the mode and, where we may, the owner of the one it replaces. */
+static enum gf_status inherit(struct gf_out *out, struct gf_error *e)
+{
+    const struct stat *old = &out->target.info;
+    struct stat now;
+
+    if (gf_sys_fstat(out->fd, &now) != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be examined");
+    if ((now.st_uid != old->st_uid && fchown(out->fd, old->st_uid, (gid_t)-1) != 0) ||
+        (now.st_gid != old->st_gid && fchown(out->fd, (uid_t)-1, old->st_gid) != 0)) {
+        /* Only root may give files away; the new one is then ours. */
+    }
+    /* Not the set-id bits: writing to a file clears them, too. */
+    if ((now.st_mode & 0777) != (old->st_mode & 0777) &&
+        gf_sys_fchmod(out->fd, old->st_mode & 0777) != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "the mode of the old file cannot be kept");
+    return GF_OK;
+}
+
+static enum gf_status open_file(struct gf_out *out, struct gf_error *e)
+{
+    struct gf_target *t = &out->target;
+    mode_t mode = t->exists ? 0600 : 0666;
+
+    GF_TRY(gf_target_open_folder(t, out->name, e));
+    if (t->exists && out->options.no_clobber)
+        return gf_fail(e, GF_EOUTPUT, "%s: exists already; remove it, or leave out --no-clobber",
+                       out->name);
+    /* The mode bits first, because to root everything is writable. */
+    if (t->exists && ((t->info.st_mode & 0222) == 0 || faccessat(t->folder, t->base, W_OK, 0) != 0))
+        return gf_fail(e, GF_EOUTPUT, "%s: exists and is read-only; make it writable or remove it",
+                       out->name);
+    out->fd = open_unnamed(t->folder, mode);
+    if (out->fd < 0 && unnamed_unsupported(errno))
+        out->fd = open_named(out, mode);
+    if (out->fd < 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be created");
+    /* Tells other runs, also those that cannot see our process, that it is in use. */
+    flock(out->fd, LOCK_EX | LOCK_NB);
+    return t->exists ? inherit(out, e) : GF_OK;
+}
+
+/* An unnamed file of its own for what must be positioned on its way to a stream. */
+static enum gf_status open_spool(struct gf_out *out, struct gf_error *e)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+
+    if (!folder || *folder == '\0')
+        folder = "/tmp";
+    out->fd = gf_sys_open(AT_FDCWD, folder, O_TMPFILE | O_RDWR, 0600);
+    if (out->fd < 0 && unnamed_unsupported(errno)) {
+        for (unsigned n = 0; n < 1000 && out->fd < 0; n++) {
+            snprintf(path, sizeof path, "%s/.gpufilt-spool.%ld-%u", folder, (long)getpid(), n);
+            out->fd = gf_sys_open(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
+            if (out->fd < 0 && errno != EEXIST)
+                break;
+        }
+        if (out->fd >= 0)
+            unlink(path);
+    }
+    if (out->fd < 0)
+        return gf_fail(e, GF_EOUTPUT, "%s: a temporary file in %s cannot be created: %s; set TMPDIR",
+                       out->name, folder, strerror(errno));
+    return GF_OK;
+}
+
+/* `fd` is one of ours to be copied, or -1 for opening the target. */
+static enum gf_status open_stream(struct gf_out *out, int fd, struct gf_error *e)
+{
+    if (fd >= 0)
+        out->stream = gf_sys_dup(fd);
+    else
+        out->stream = gf_sys_open(AT_FDCWD, out->target.path, O_WRONLY, 0);
+    if (out->stream < 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be opened for writing");
+    if (isatty(out->stream))
+        return gf_fail(e, GF_EUSAGE, "%s is a terminal, image bytes were not written; redirect it "
+                       "or name a file", out->name);
+    return out->options.seekable ? open_spool(out, e) : GF_OK;
+}
+
+static enum gf_status open_target(struct gf_out *out, const char *path, struct gf_error *e)
+{
+    struct gf_target *t = &out->target;
+
+    if (strcmp(path, "-") == 0)
+        return open_stream(out, STDOUT_FILENO, e);
+    GF_TRY(gf_target_resolve(t, path, out->name, e));
+    if (t->standard >= 0)
+        return open_stream(out, t->standard, e);
+    if (t->exists && !S_ISREG(t->info.st_mode))
+        return open_stream(out, -1, e);
+    return open_file(out, e);
+}
+
+enum gf_status gf_out_open(struct gf_out **result, const char *path,
+                           const struct gf_out_options *options, struct gf_error *e)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+    struct gf_out *out = gf_alloc_zero(1, sizeof *out);
+    enum gf_status status;
+
+    *result = NULL;
+    if (!out)
+        return gf_fail(e, GF_EMEMORY, "%s: not enough memory to open it", name);
+    out->fd = out->stream = out->target.folder = out->temp.slot = -1;
+    out->options = *options;
+    out->name = gf_alloc(strlen(name) + 1, 1);
+    if (!out->name) {
+        release(out);
+        return gf_fail(e, GF_EMEMORY, "%s: not enough memory to open it", name);
+    }
+    strcpy(out->name, name);
+    status = open_target(out, path, e);
+    if (status != GF_OK) {
+        release(out);
+        return status;
+    }
+    *result = out;
+    return GF_OK;
+}
+
+const char *gf_out_name(const struct gf_out *out) { return out->name; }
+
+uint64_t gf_out_size(const struct gf_out *out) { return out->size; }
+
+enum gf_status gf_out_reserve(struct gf_out *out, uint64_t size, struct gf_error *e)
+{
+    if (out->fd < 0 || size <= out->reserved || size <= out->size)
+        return GF_OK;
+    if (gf_sys_fallocate(out->fd, size) == 0) {
+        out->reserved = size;
+        return GF_OK;
+    }
+    /* Reserving is a service that not every file system offers. */
+    if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
+        return GF_OK;
+    /* Some keep what they could get. */
+    out->reserved = size;
+    return gf_sys_fail(e, GF_EOUTPUT, out->name, "space for it cannot be reserved");
+}
+
+/* Writes everything, at `offset` or, when it is a stream, next. */
+static enum gf_status write_all(const struct gf_out *out, int fd, const void *data, size_t size,
+                                uint64_t offset, struct gf_error *e)
+{
+    const uint8_t *from = data;
+
+    while (size > 0) {
+        size_t chunk = gf_min(size, GF_IO_CHUNK);
+        ssize_t moved;
+        GF_TRY(gf_sys_check_signal(out->name, e));
+        moved = fd == out->stream ? gf_sys_write(fd, from, chunk)
+                                  : gf_sys_pwrite(fd, from, chunk, offset);
+        /* Zero for a write of something is no progress: a loop would never end. */
+        if (moved == 0)
+            errno = EIO;
+        if (moved <= 0)
+            return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be written");
+        from += moved;
+        offset += (uint64_t)moved;
+        size -= (size_t)moved;
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_out_write(struct gf_out *out, const void *data, size_t size, struct gf_error *e)
+{
+    GF_TRY(write_all(out, out->fd >= 0 ? out->fd : out->stream, data, size, out->size, e));
+    out->size += size;
+    return GF_OK;
+}
+
+enum gf_status gf_out_write_at(struct gf_out *out, const void *data, size_t size, uint64_t offset,
+                               struct gf_error *e)
+{
+    uint64_t end;
+
+    if (out->fd < 0)
+        return gf_fail(e, GF_EOUTPUT, "%s: cannot be positioned", out->name);
+    if (!gf_add(offset, size, &end))
+        return gf_fail(e, GF_EOUTPUT, "%s: the file would be too large", out->name);
+    GF_TRY(write_all(out, out->fd, data, size, offset, e));
+    out->size = gf_max(out->size, end);
+    return GF_OK;
+}
+
+enum gf_status gf_out_read(struct gf_out *out, void *buffer, size_t size, uint64_t offset,
+                           size_t *got, struct gf_error *e)
+{
+    uint8_t *to = buffer;
+
+    *got = 0;
+    if (out->fd < 0)
+        return gf_fail(e, GF_EOUTPUT, "%s: cannot be read back", out->name);
+    if (offset >= out->size)
+        return GF_OK;
+    size = (size_t)gf_min(size, out->size - offset);
+    while (*got < size) {
+        ssize_t moved;
+        GF_TRY(gf_sys_check_signal(out->name, e));
+        moved = gf_sys_pread(out->fd, to + *got, gf_min(size - *got, GF_IO_CHUNK), offset + *got);
+        if (moved == 0)
+            errno = EIO; /* nobody else has it open, so it cannot have become shorter */
+        if (moved <= 0)
+            return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be read back");
+        *got += (size_t)moved;
+    }
+    return GF_OK;
+}
+
+static enum gf_status unspool(struct gf_out *out, struct gf_error *e)
+{
+    const size_t room = (size_t)1 << 20;
+    uint64_t done = 0;
+    enum gf_status status = GF_OK;
+    void *buffer;
+
+    GF_TRY(gf_allocate(&buffer, room, 1, "copying to the output", e));
+    while (status == GF_OK && done < out->size) {
+        size_t got;
+        status = gf_out_read(out, buffer, room, done, &got, e);
+        if (status == GF_OK)
+            status = write_all(out, out->stream, buffer, got, 0, e);
+        done += got;
+    }
+    gf_free(buffer);
+    return status;
+}
+
+/* Closing may report what a network file system could not write earlier. */
+static enum gf_status close_checked(const struct gf_out *out, int *fd, struct gf_error *e)
+{
+    int result = gf_sys_close(*fd);
+
+    *fd = -1;
+    if (result != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be closed");
+    return GF_OK;
+}
+
+static enum gf_status commit_stream(struct gf_out *out, struct gf_error *e)
+{
+    struct stat info;
+
+    if (out->fd >= 0)
+        GF_TRY(unspool(out, e));
+    if (out->options.sync == GF_SYNC_EACH && gf_sys_fstat(out->stream, &info) == 0 &&
+        S_ISBLK(info.st_mode) && gf_sys_fsync(out->stream) != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be synced to the disk");
+    return close_checked(out, &out->stream, e);
+}
+
+/* EINVAL: a file system that cannot sync, which is not a failure of this file. */
+static bool sync_failed(int fd)
+{
+    return gf_sys_fsync(fd) != 0 && errno != EINVAL;
+}
+
+/* Links the unnamed file to a temporary name. */
+static enum gf_status give_temporary_name(struct gf_out *out, struct gf_error *e)
+{
+    char path[40];
+    int result = -1;
+
+    descriptor_path(path, out->fd);
+    for (unsigned n = 0; n < 1000; n++) {
+        gf_temp_name(&out->temp, &out->target, n);
+        result = gf_sys_linkat(AT_FDCWD, path, out->target.folder, out->temp.name);
+        out->temp.present = result == 0;
+        if (result == 0 || errno != EEXIST)
+            break;
+        gf_temp_forget(&out->temp);
+        errno = EEXIST;
+    }
+    if (result != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be given a temporary name");
+    return GF_OK;
+}
+
+/* Gives the temporary name's file the final name, in one step. */
+static enum gf_status publish(struct gf_out *out, struct gf_error *e)
+{
+    struct gf_target *t = &out->target;
+    bool keep = out->options.no_clobber;
+    int result = gf_sys_renameat(t->folder, out->temp.name, t->base, keep);
+
+    if (result != 0 && keep && (errno == EINVAL || errno == ENOSYS)) {
+        /* The file system cannot rename so; a link does not replace either. */
+        result = gf_sys_linkat(t->folder, out->temp.name, t->folder, t->base);
+        if (result == 0)
+            gf_temp_remove(&out->temp, t);
+    }
+    if (result == 0) {
+        gf_temp_forget(&out->temp);
+        return GF_OK;
+    }
+    if (keep && errno == EEXIST)
+        return gf_fail(e, GF_EOUTPUT, "%s: another program has created it meanwhile; remove it, "
+                       "or leave out --no-clobber", out->name);
+    return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be given its name");
+}
+
+static enum gf_status commit_file(struct gf_out *out, struct gf_error *e)
+{
+    bool sync = out->options.sync == GF_SYNC_EACH;
+
+    if (out->reserved > out->size && gf_sys_ftruncate(out->fd, out->size) != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be cut to its length");
+    if (sync && sync_failed(out->fd))
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be synced to the disk");
+    GF_TRY(gf_sys_check_signal(out->name, e));
+    if (!out->temp.present)
+        GF_TRY(give_temporary_name(out, e));
+    GF_TRY(close_checked(out, &out->fd, e));
+    GF_TRY(publish(out, e));
+    if (sync && out->target.folder_syncs && sync_failed(out->target.folder))
+        return gf_sys_fail(e, GF_EOUTPUT, out->name,
+                           "the file is complete, but its folder cannot be synced to the disk");
+    return GF_OK;
+}
+
+enum gf_status gf_out_commit(struct gf_out **pointer, struct gf_error *e)
+{
+    struct gf_out *out = *pointer;
+    enum gf_status status = out->stream >= 0 ? commit_stream(out, e) : commit_file(out, e);
+
+    release(out);
+    *pointer = NULL;
+    return status;
+}
+
+void gf_out_abort(struct gf_out **out)
+{
+    if (!*out)
+        return;
+    release(*out);
+    *out = NULL;
+}

@@ -1,0 +1,279 @@
+#include "pipeline.h"
+
+#include "alloc.h"
+#include "signals.h"
+#include "util.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* In 2D a unit is a row and every plane of the image is walked by itself; in 3D a unit is a
+ * plane. A step makes one output slab of units [begin, end). */
+struct step {
+    uint64_t plane, in_plane;   /* 2D: which plane of the output, and of the input */
+    uint64_t begin, end;        /* output units */
+    uint64_t first, last;       /* input units it reaches */
+};
+
+/* A buffer of input units [first, last) or of output units, handed round in a ring of two:
+ * while one is filled, the other is worked on. */
+struct buffer {
+    void *data;
+    uint64_t first, last;
+};
+
+struct pipeline {
+    const struct gf_plan *plan;
+    const struct gf_backend *backend;
+    void *backend_state;
+    struct gf_reader *reader;
+    struct gf_writer *writer;
+    struct gf_counts *counts;
+
+    bool volume;
+    uint64_t in_units, out_units;       /* a plane's (2D) or the image's (3D) */
+    uint64_t rows_per_unit, out_rows_per_unit;
+    size_t in_unit_bytes, out_unit_bytes;
+    uint64_t in_room, out_room;         /* units a buffer holds */
+    uint64_t planes, steps_per_plane, steps;
+    uint64_t next_row;                  /* first input row not read yet */
+
+    unsigned depth;                     /* buffers of each kind: 1 or 2 */
+    struct buffer in[2], out[2];
+
+    /* How many steps have been read, filtered and written; guarded by the mutex. */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    uint64_t read, filtered, written;
+    enum gf_status status;              /* the first failure */
+    struct gf_error error;
+};
+
+static struct step step_at(const struct pipeline *p, uint64_t index)
+{
+    struct step s;
+    s.plane = index / p->steps_per_plane;
+    s.in_plane = s.plane + (p->volume ? 0 : (uint64_t)p->plan->shift[2]);
+    s.begin = index % p->steps_per_plane * p->plan->slab;
+    s.end = gf_min(s.begin + p->plan->slab, p->out_units);
+    gf_plan_reach(p->plan, p->volume ? 2 : 1, s.begin, s.end, &s.first, &s.last);
+    return s;
+}
+
+/* ---- the three stages of a step ---- */
+
+/* Reads and drops input rows up to `row`; the buffer is free to be written over. */
+static enum gf_status skip_to(struct pipeline *p, uint64_t row, const struct buffer *scratch,
+                              struct gf_error *e)
+{
+    uint64_t chunk = p->in_room * p->rows_per_unit;
+    if (p->reader->random_access)
+        p->next_row = gf_max(p->next_row, row);
+    while (p->next_row < row) {
+        uint64_t count = gf_min(chunk, row - p->next_row);
+        GF_TRY(gf_reader_rows(p->reader, p->next_row, count, scratch->data, e));
+        p->next_row += count;
+    }
+    return GF_OK;
+}
+
+/* Brings the input units of step `index` into its buffer: those the step before already had
+ * are copied, the others read. */
+static enum gf_status stage_read(struct pipeline *p, uint64_t index, struct gf_error *e)
+{
+    struct step s = step_at(p, index);
+    struct buffer *b = &p->in[index % p->depth];
+    const struct buffer *before = &p->in[(index + p->depth - 1) % p->depth];
+    uint64_t base = p->volume ? 0 : s.in_plane * p->in_units;
+    uint64_t have = s.first;
+
+    if (s.begin > 0 && before->last > s.first) {
+        have = before->last;
+        memmove(b->data, (const char *)before->data + (s.first - before->first) * p->in_unit_bytes,
+                (have - s.first) * p->in_unit_bytes);
+    } else {
+        GF_TRY(skip_to(p, (base + s.first) * p->rows_per_unit, b, e));
+    }
+    if (s.last > have) {
+        GF_TRY(gf_reader_rows(p->reader, (base + have) * p->rows_per_unit,
+                              (s.last - have) * p->rows_per_unit,
+                              (char *)b->data + (have - s.first) * p->in_unit_bytes, e));
+        p->next_row = (base + s.last) * p->rows_per_unit;
+    }
+    b->first = s.first;
+    b->last = s.last;
+    return GF_OK;
+}
+
+static void describe_slab(const struct pipeline *p, struct gf_slab *slab, void *data,
+                          const struct gf_image *image, uint64_t plane, uint64_t first, uint64_t last)
+{
+    slab->data = data;
+    slab->row_stride = gf_row_bytes(image);
+    slab->plane_stride = slab->row_stride * image->height;
+    slab->y = p->volume ? 0 : first;
+    slab->rows = p->volume ? image->height : last - first;
+    slab->z = p->volume ? first : plane;
+    slab->planes = p->volume ? last - first : 1;
+}
+
+static enum gf_status stage_filter(struct pipeline *p, uint64_t index, struct gf_error *e)
+{
+    struct step s = step_at(p, index);
+    struct buffer *in = &p->in[index % p->depth], *out = &p->out[index % p->depth];
+    struct gf_slab from, to;
+    if (gf_signal_pending())
+        return GF_ESIGNAL;
+    describe_slab(p, &from, in->data, &p->plan->in, s.in_plane, in->first, in->last);
+    describe_slab(p, &to, out->data, &p->plan->out, s.plane, s.begin, s.end);
+    return p->backend->run(p->backend_state, &from, &to, p->counts, e);
+}
+
+static enum gf_status stage_write(struct pipeline *p, uint64_t index, struct gf_error *e)
+{
+    struct step s = step_at(p, index);
+    return gf_writer_rows(p->writer, p->out[index % p->depth].data,
+                          (s.end - s.begin) * p->out_rows_per_unit, e);
+}
+
+/* ---- overlapping them ---- */
+
+/* Waits until *counter reaches `value`; false when another stage has failed. */
+static bool wait_for(struct pipeline *p, const uint64_t *counter, uint64_t value)
+{
+    bool go;
+    pthread_mutex_lock(&p->mutex);
+    while (*counter < value && p->status == GF_OK)
+        pthread_cond_wait(&p->changed, &p->mutex);
+    go = p->status == GF_OK;
+    pthread_mutex_unlock(&p->mutex);
+    return go;
+}
+
+/* Notes that a stage has done one more step, or has failed. */
+static void note(struct pipeline *p, uint64_t *counter, enum gf_status status, const struct gf_error *e)
+{
+    pthread_mutex_lock(&p->mutex);
+    ++*counter;
+    if (status != GF_OK && p->status == GF_OK) {
+        p->status = status;
+        p->error = *e;
+    }
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static uint64_t room_before(const struct pipeline *p, uint64_t index)
+{
+    return index >= p->depth ? index - p->depth + 1 : 0;
+}
+
+static void *reader_thread(void *argument)
+{
+    struct pipeline *p = argument;
+    for (uint64_t i = 0; i < p->steps && wait_for(p, &p->filtered, room_before(p, i)); i++) {
+        struct gf_error e = {""};
+        enum gf_status status = stage_read(p, i, &e);
+        note(p, &p->read, status, &e);
+    }
+    return NULL;
+}
+
+static void *writer_thread(void *argument)
+{
+    struct pipeline *p = argument;
+    for (uint64_t i = 0; i < p->steps && wait_for(p, &p->filtered, i + 1); i++) {
+        struct gf_error e = {""};
+        enum gf_status status = stage_write(p, i, &e);
+        note(p, &p->written, status, &e);
+    }
+    return NULL;
+}
+
+static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
+{
+    pthread_t reader, writer;
+    if (pthread_create(&reader, NULL, reader_thread, p) != 0)
+        return gf_fail(e, GF_EMEMORY, "%s: no thread could be started; try -j 1", p->reader->name);
+    if (pthread_create(&writer, NULL, writer_thread, p) != 0) {
+        struct gf_error none;
+        note(p, &p->written, gf_fail(&none, GF_EMEMORY, "no thread"), &none);
+        pthread_join(reader, NULL);
+        return gf_fail(e, GF_EMEMORY, "%s: no thread could be started; try -j 1", p->reader->name);
+    }
+    for (uint64_t i = 0; i < p->steps; i++) {
+        struct gf_error mine = {""};
+        enum gf_status status;
+        if (!wait_for(p, &p->read, i + 1) || !wait_for(p, &p->written, room_before(p, i)))
+            break;
+        status = stage_filter(p, i, &mine);
+        note(p, &p->filtered, status, &mine);
+    }
+    pthread_join(reader, NULL);
+    pthread_join(writer, NULL);
+    if (p->status != GF_OK && e)
+        *e = p->error;
+    return p->status;
+}
+
+static enum gf_status run_in_turn(struct pipeline *p, struct gf_error *e)
+{
+    for (uint64_t i = 0; i < p->steps; i++) {
+        GF_TRY(stage_read(p, i, e));
+        GF_TRY(stage_filter(p, i, e));
+        GF_TRY(stage_write(p, i, e));
+    }
+    return GF_OK;
+}
+
+static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
+{
+    uint64_t bytes;
+    for (uint64_t i = 0; i < p->steps_per_plane; i++) {
+        struct step s = step_at(p, i);
+        p->in_room = gf_max(p->in_room, s.last - s.first);
+        p->out_room = gf_max(p->out_room, s.end - s.begin);
+    }
+    for (unsigned i = 0; i < p->depth; i++) {
+        if (!gf_mul(p->in_room, p->in_unit_bytes, &bytes))
+            return gf_fail(e, GF_EMEMORY, "%s: the slabs are too large", p->reader->name);
+        GF_TRY(gf_allocate(&p->in[i].data, bytes, 1, p->reader->name, e));
+        GF_TRY(gf_allocate(&p->out[i].data, p->out_room, p->out_unit_bytes, p->writer->name, e));
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_pipeline_run(const struct gf_plan *plan, const struct gf_backend *backend,
+                               struct gf_reader *reader, struct gf_writer *writer,
+                               struct gf_counts *counts, struct gf_error *e)
+{
+    struct pipeline p = {.plan = plan, .backend = backend, .reader = reader, .writer = writer,
+                         .counts = counts, .volume = plan->dimensions == 3,
+                         .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    enum gf_status status;
+
+    p.in_units = p.volume ? plan->in.depth : plan->in.height;
+    p.out_units = p.volume ? plan->out.depth : plan->out.height;
+    p.rows_per_unit = p.volume ? plan->in.height : 1;
+    p.out_rows_per_unit = p.volume ? plan->out.height : 1;
+    p.in_unit_bytes = gf_row_bytes(&plan->in) * p.rows_per_unit;
+    p.out_unit_bytes = gf_row_bytes(&plan->out) * p.out_rows_per_unit;
+    p.planes = p.volume ? 1 : plan->out.depth;
+    p.steps_per_plane = gf_ceil_div(p.out_units, plan->slab);
+    p.steps = p.steps_per_plane * p.planes;
+    p.depth = p.steps > 1 && plan->threads > 1 ? 2 : 1;
+
+    status = backend->open(plan, &p.backend_state, e);
+    if (status == GF_OK)
+        status = allocate_buffers(&p, e);
+    if (status == GF_OK)
+        status = p.depth == 2 ? run_overlapped(&p, e) : run_in_turn(&p, e);
+    if (status == GF_OK)
+        status = skip_to(&p, plan->in.depth * plan->in.height, &p.in[0], e);
+    backend->close(p.backend_state);
+    for (unsigned i = 0; i < 2; i++) {
+        gf_free(p.in[i].data);
+        gf_free(p.out[i].data);
+    }
+    return status;
+}

@@ -1,0 +1,35 @@
+#include "cpu/dispatch.h"
+#include "help.h"
+#include "output.h"
+
+#include <png.h>
+#include <string.h>
+#include <tiffio.h>
+#include <zlib.h>
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#ifdef GPUFILT_TEST_HOOKS
+#define HOOKS "with test hooks"
+#else
+#define HOOKS "without test hooks"
+#endif
+
+enum gf_status gf_help_version(struct gf_error *e)
+{
+    struct gf_buffer t = {0};
+    const char *tiff = TIFFGetVersion();
+    const char *number = strstr(tiff, "Version ");
+    number = number ? number + 8 : tiff;
+    gf_buffer_printf(&t, "gpufilt %s\n", GPUFILT_VERSION);
+    gf_buffer_printf(&t, "compiler   %s, %s\n", COMPILER, HOOKS);
+    gf_buffer_printf(&t, "cpu        %s\n", gf_cpu_isa_name());
+    gf_buffer_text(&t, "cuda       not built in\n");
+    gf_buffer_printf(&t, "libraries  libpng %s, libtiff %.*s, zlib %s\n", png_get_libpng_ver(NULL),
+                     (int)strcspn(number, "\n"), number, zlibVersion());
+    return gf_output_text(&t, false, e);
+}
