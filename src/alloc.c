@@ -18,6 +18,13 @@
 #define SANITIZED
 #endif
 
+/* More than a process can have; below it sums of a size and our own extras cannot overflow.
+ * The sanitizers end the process when they are asked for more than they can give. */
+#ifdef SANITIZED
+#define MOST (UINT64_C(1) << 39)
+#else
+#define MOST (UINT64_C(1) << 47)
+#endif
 #define ALIGNMENT 64
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define LARGE (UINT64_C(4) << 20)
@@ -147,8 +154,7 @@ static struct header *take(uint64_t size, bool zero)
     void *memory = NULL;
     struct header *h;
 
-    /* Nothing beyond is addressable, and sums below cannot overflow. */
-    if (size > (uint64_t)PTRDIFF_MAX - HUGE_PAGE - PAGE)
+    if (size > MOST)
         return NULL;
     if (from_mmap(size)) {
         h = map(size);
@@ -229,7 +235,7 @@ void *gf_realloc(void *block, uint64_t count, uint64_t size)
         return gf_alloc(count, size);
     h = header_of(block);
     if (h->mapped > 0 && gf_mul(count, size, &bytes) && from_mmap(bytes) &&
-        bytes < (uint64_t)PTRDIFF_MAX - PAGE && gross(bytes, &taken) && gross(h->size, &had)) {
+        bytes <= MOST && gross(bytes, &taken) && gross(h->size, &had)) {
         if (must_fail() || (taken > had && !count_up(taken - had)))
             return NULL;
         copy = remap(h, bytes);

@@ -5,7 +5,7 @@
 #include "info.h"
 #include "io/raw.h"
 #include "job.h"
-#include "masks_command.h"
+#include "masks_run.h"
 #include "text.h"
 #include "util.h"
 
@@ -454,10 +454,9 @@ static enum gf_status take_option(struct gf_request *r, enum gf_option_id id, co
     case GF_OPTION_VERSION:
         r->version = true;
         return GF_OK;
-    case GF_OPTION_COUNT:
-        break;
+    default:
+        return GF_OK;
     }
-    return gf_fail(e, GF_EUSAGE, "--%s: not handled", o->name);
 }
 
 /* ---- words ---- */

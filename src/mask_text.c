@@ -257,7 +257,7 @@ static enum gf_status check_text(const struct draft *d, const char *text, const 
 
 /* The numbers after a word of the header, which are not taps. */
 static enum gf_status read_values(struct draft *d, int word, const char *text, const char *end,
-                                  double values[3], int least, int most, int *found,
+                                  double *values, int least, int most, int *found,
                                   struct gf_error *e)
 {
     *found = 0;
@@ -462,46 +462,120 @@ enum gf_status gf_mask_parse(struct gf_mask *mask, const char *text, uint64_t le
 
 /* ---- on the command line ---- */
 
-/* "3x3+1+1" or a part of it. */
-static enum gf_status read_geometry(struct draft *d, const char *text, const char *end,
+/* Whole numbers with `mark` between them; moves past them. 0 when it is anything else. */
+static int read_list(const char **text, char mark, double *values)
+{
+    int count = 0;
+    for (;;) {
+        size_t digits = strspn(*text, "0123456789");
+        double value = 0.0;
+        if (digits == 0 || digits > 9 || count == 3)
+            return 0;
+        for (size_t i = 0; i < digits; i++)
+            value = value * 10 + (*(*text)++ - '0');
+        values[count++] = value;
+        if (**text != mark)
+            return count;
+        (*text)++;
+    }
+}
+
+/* "3x3", "3x3+1+1" or "+1+1". */
+static enum gf_status read_geometry(struct draft *d, const char *text, size_t length,
                                     struct gf_error *e)
 {
-    char copy[100], *next = copy;
-    int axis = 0;
-    bool origin = false;
-    size_t length = (size_t)(end - text);
+    char copy[100];
+    const char *next = copy;
+    bool good = length < sizeof copy;
     snprintf(copy, sizeof copy, "%.*s", (int)gf_min(length, sizeof copy), text);
-    while (*next == ' ')
-        next++;
-    while (*next != '\0' && length < sizeof copy) {
-        size_t digits;
-        uint64_t value;
-        char after;
-        if (*next == '+') {
-            axis = origin ? axis : 0;
-            origin = true;
-            next++;
-        }
-        digits = strspn(next, "0123456789");
-        after = next[digits];
-        if (digits == 0 || digits > 9 || axis == 3 || (after != '\0' && after != '+' && after != 'x') ||
-            (origin && after == 'x') || (after == 'x' && next[digits + 1] == '+'))
-            break;
-        next[digits] = '\0';
-        if (!gf_parse_u64(next, &value))
-            break;
-        (origin ? d->origin : d->size)[axis++] = (double)value;
-        d->seen[origin ? ORIGIN_LINE : SIZE_LINE] = 1;
-        d->origin_count = origin ? axis : 0;
-        next[digits] = after == '+' ? '+' : '\0';
-        next += digits + (after == 'x');
-        if (after == 'x' && *next == '\0')
-            next--;
-        if (after == '+')
-            *next = '+';
-        if (after == '\0' && (!d->seen[SIZE_LINE] || d->seen[SIZE_LINE]) && (origin ? axis >= 2 : axis >= 2))
-            return check_size(d, e);
+    copy[strcspn(copy, " \t")] = '\0';
+    if (good && *next != '+') {
+        good = read_list(&next, 'x', d->size) >= 2;
+        d->seen[SIZE_LINE] = 1;
     }
-    return draft_fail(d, e, "'%.*s' before ':'; needed a size and perhaps an origin, such as 3x3 or "
-                      "3x3+1+1", shown(length), text);
+    if (good && *next == '+') {
+        next++;
+        d->origin_count = read_list(&next, '+', d->origin);
+        good = d->origin_count >= 2;
+        d->seen[ORIGIN_LINE] = 1;
+    }
+    if (!good || *next != '\0')
+        return draft_fail(d, e, "'%.*s' before ':'; needed a size, an origin or both, such as 3x3, "
+                          "+0+1 or 3x3+0+1", shown(length), text);
+    return check_size(d, e);
+}
+
+static enum gf_status read_rows(struct draft *d, const char *text, const char *end,
+                                struct gf_error *e)
+{
+    for (;;) {
+        const char *stop = memchr(text, ';', (size_t)(end - text));
+        uint64_t width;
+        d->line++;
+        GF_TRY(read_numbers(d, text, stop != NULL ? stop : end, &width, e));
+        if (width == 0)
+            return draft_fail(d, e, "no taps in it; rows are separated by ';', planes by ';;'");
+        GF_TRY(end_row(d, width, e));
+        if (stop == NULL)
+            return end_plane(d, e);
+        text = stop + 1;
+        if (text < end && *text == ';') {
+            GF_TRY(end_plane(d, e));
+            text++;
+        }
+    }
+}
+
+static enum gf_status read_divisor(struct draft *d, const char *text, const char *end,
+                                   struct gf_error *e)
+{
+    struct gf_mask_number number;
+    const char *why;
+    while (text < end && is_blank(*text))
+        text++;
+    while (end > text && is_blank(end[-1]))
+        end--;
+    if (!gf_mask_number(text, (size_t)(end - text), false, &number, &why))
+        return draft_fail(d, e, "'%.*s' after '/' %s; the divisor is one number at the end",
+                          shown((size_t)(end - text)), text, why);
+    d->divisor = number.numerator;
+    return check_divisor(d, e);
+}
+
+static enum gf_status read_inline(struct draft *d, const char *text, struct gf_error *e)
+{
+    const char *end = text + strlen(text), *colon = strchr(text, ':'), *slash;
+    d->line = 1;
+    GF_TRY(check_text(d, text, end, e));
+    if (colon != NULL) {
+        while (is_blank(*text))
+            text++;
+        GF_TRY(read_geometry(d, text, (size_t)(colon - text), e));
+        text = colon + 1;
+    }
+    /* A '/' after a blank begins the divisor, one inside a number makes a fraction. */
+    slash = strchr(text, '/');
+    while (slash != NULL && slash > text && !is_blank(slash[-1]))
+        slash = strchr(slash + 1, '/');
+    d->line = 0;
+    GF_TRY(read_rows(d, text, slash != NULL ? slash : end, e));
+    if (slash != NULL)
+        return read_divisor(d, slash + 1, end, e);
+    /* "1,2,1;2,4,2;1,2,1/16" most likely means a divisor. */
+    if (d->count > 1 && d->fraction_count == 1 && d->ends_in_fraction)
+        return draft_fail(d, e, "the last tap alone is a fraction; write ' / N' with a blank before "
+                          "it for a divisor, or the tap as a decimal number");
+    return GF_OK;
+}
+
+enum gf_status gf_mask_parse_inline(struct gf_mask *mask, const char *text, struct gf_error *e)
+{
+    struct draft d = { .divisor = 1.0, .size = { 1, 1, 1 } };
+    enum gf_status status;
+    memset(mask, 0, sizeof *mask);
+    status = read_inline(&d, text, e);
+    if (status == GF_OK)
+        status = settle(&d, mask, "inline", e);
+    gf_free(d.number);
+    return status;
 }

@@ -1,4 +1,4 @@
-#include "cpu/dispatch.h"
+#include "cpu/kernels.h"
 #include "help.h"
 #include "output.h"
 
@@ -22,12 +22,14 @@
 enum gf_status gf_help_version(struct gf_error *e)
 {
     struct gf_buffer t = {0};
+    const struct gf_kernels *kernels;
     const char *tiff = TIFFGetVersion();
     const char *number = strstr(tiff, "Version ");
     number = number ? number + 8 : tiff;
+    GF_TRY(gf_kernels_choose(&kernels, e));
     gf_buffer_printf(&t, "gpufilt %s\n", GPUFILT_VERSION);
     gf_buffer_printf(&t, "compiler   %s, %s\n", COMPILER, HOOKS);
-    gf_buffer_printf(&t, "cpu        %s\n", gf_cpu_isa_name());
+    gf_buffer_printf(&t, "cpu        %s\n", kernels->name);
     gf_buffer_text(&t, "cuda       not built in\n");
     gf_buffer_printf(&t, "libraries  libpng %s, libtiff %.*s, zlib %s\n", png_get_libpng_ver(NULL),
                      (int)strcspn(number, "\n"), number, zlibVersion());

@@ -1,7 +1,6 @@
 /* The inner loops, compiled once for each instruction set from a file that defines
  *   GF_KERNELS        the name of the table to define
- *   GF_KERNELS_NAME   its name as a string
- *   GF_KERNELS_TEST   an expression: this machine can run it
+ *   GF_KERNELS_NAME   its name as a string,
  * and is given the instruction set by the compiler's flags. Plain loops are left to the
  * compiler's vectoriser; only the sums (chain_tmpl.h) and binary16 are written out.
  * Everything is static: a function with a vector instruction must not be picked by the
@@ -274,6 +273,7 @@ static void ratio(const struct gf_ratio *ratio_, const int32_t *acc, const doubl
         ctype *restrict d = to;                                                        \
         const wide mask = (wide)((UINT32_C(1) << shift) - 1);                          \
         const wide half = shift > 0 ? (wide)(UINT32_C(1) << (shift - 1)) : (wide)1;    \
+        const wide least = (wide)(lowest), most = (wide)(highest);                     \
         uint64_t low = 0, high = 0;                                                    \
         while (n > 0) {                                                                \
             size_t m = n < 8192 ? n : 8192;                                            \
@@ -283,10 +283,10 @@ static void ratio(const struct gf_ratio *ratio_, const int32_t *acc, const doubl
                 wide q = (wide)(a >> shift);                                           \
                 wide rest = (wide)(a & mask);                                          \
                 q = (wide)(q + ((wide)(rest + (q & 1)) > half));                       \
-                below = (wide)(below + (q < (lowest)));                                \
-                above = (wide)(above + (q > (highest)));                               \
-                q = q < (lowest) ? (wide)(lowest) : q;                                 \
-                q = q > (highest) ? (wide)(highest) : q;                               \
+                below = (wide)(below + (q < least));                                   \
+                above = (wide)(above + (q > most));                                    \
+                q = q < least ? least : q;                                             \
+                q = q > most ? most : q;                                               \
                 d[i] = (ctype)q;                                                       \
             }                                                                          \
             low += (uint64_t)below;                                                    \
@@ -419,8 +419,6 @@ static void store_f32_f16(const float *v, void *to, size_t n, struct gf_counts *
         store_half((double)v[i], d + i, counts);
 }
 
-static bool supported(void) { return GF_KERNELS_TEST; }
-
 #define LOADS(lane)                                                            \
     [GF_U8] = load_##lane##_u8, [GF_I8] = load_##lane##_i8,                    \
     [GF_U16] = load_##lane##_u16, [GF_I16] = load_##lane##_i16,                \
@@ -431,7 +429,6 @@ static bool supported(void) { return GF_KERNELS_TEST; }
 
 const struct gf_kernels GF_KERNELS = {
     .name = GF_KERNELS_NAME,
-    .supported = supported,
     .fused = GF_SIMD_FUSED,
     .load = {
         [GF_LANE_I16] = {LOADS(i16)},

@@ -50,7 +50,6 @@ struct gf_ratio {
 
 struct gf_kernels {
     const char *name;
-    bool (*supported)(void);
     bool fused; /* has hardware fma: float sums are cheaper than int32_t sums */
 
     void (*load[GF_LANE_COUNT][GF_TYPE_COUNT])(const void *from, void *to, size_t n);

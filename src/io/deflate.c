@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #define BLOCK (128u << 10)     /* small enough to share a 512x512 picture out to two threads */
@@ -153,17 +154,17 @@ static void submit(struct gf_deflate *d, bool last)
 static enum gf_status advance(struct gf_deflate *d, struct gf_error *e)
 {
     const struct slot *before = &d->slots[d->current];
+    /* Run lengths never reach back further than one byte: no window is worth its cost. */
+    const size_t window = d->options.level > 0 && before->size == BLOCK ? WINDOW : 0;
     struct slot *s;
+
     d->current = (d->current + 1) % d->slot_count;
     s = &d->slots[d->current];
     GF_TRY(drain(d, s, e));
+    /* The last bytes of the block before, which may be in this very slot. */
+    memcpy(s->in + WINDOW - window, before->in + WINDOW + BLOCK - window, window);
+    s->window = window;
     s->size = 0;
-    s->window = 0;
-    /* Run lengths never reach back further than one byte: no window is worth its cost. */
-    if (d->options.level > 0 && before->size == BLOCK) {
-        s->window = WINDOW;
-        memcpy(s->in, before->in + BLOCK, WINDOW); /* the last WINDOW bytes of the block */
-    }
     return GF_OK;
 }
 

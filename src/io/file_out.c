@@ -327,22 +327,23 @@ static enum gf_status close_checked(const struct gf_out *out, int *fd, struct gf
     return GF_OK;
 }
 
+/* EINVAL: a file system that cannot sync, which is not a failure of this file. */
+static bool sync_failed(int fd)
+{
+    return gf_sys_fsync(fd) != 0 && errno != EINVAL;
+}
+
 static enum gf_status commit_stream(struct gf_out *out, struct gf_error *e)
 {
     struct stat info;
 
     if (out->fd >= 0)
         GF_TRY(unspool(out, e));
-    if (out->options.sync == GF_SYNC_EACH && gf_sys_fstat(out->stream, &info) == 0 &&
-        S_ISBLK(info.st_mode) && gf_sys_fsync(out->stream) != 0)
+    if (gf_sys_fstat(out->stream, &info) != 0)
+        return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be examined");
+    if (S_ISBLK(info.st_mode) && out->options.sync == GF_SYNC_EACH && sync_failed(out->stream))
         return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be synced to the disk");
     return close_checked(out, &out->stream, e);
-}
-
-/* EINVAL: a file system that cannot sync, which is not a failure of this file. */
-static bool sync_failed(int fd)
-{
-    return gf_sys_fsync(fd) != 0 && errno != EINVAL;
 }
 
 /* Links the unnamed file to a temporary name. */

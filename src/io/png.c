@@ -116,7 +116,7 @@ static enum gf_status take_meta(struct png *p, const uint8_t type[4], uint64_t o
 static enum gf_status take_chunk(struct png *p, const uint8_t type[4], uint64_t at,
                                  uint32_t length, bool first, struct gf_error *e)
 {
-    const uint8_t *data;
+    const uint8_t *data = NULL;
     if (first && memcmp(type, "CgBI", 4) == 0)
         return gf_fail(e, GF_EFEATURE, "%s: this is Apple's private variant of PNG (CgBI); convert "
                        "it with: xcrun -sdk iphoneos pngcrush -revert-iphone-optimizations",
@@ -142,7 +142,7 @@ static enum gf_status walk(struct png *p, struct gf_error *e)
 {
     const char *name = p->reader->name;
     uint64_t size = gf_in_size(p->reader->in), at = sizeof signature;
-    const uint8_t *head;
+    const uint8_t *head = NULL;
     uint8_t type[4] = {0};
 
     for (bool first = true; memcmp(type, "IEND", 4) != 0; first = false) {
@@ -232,7 +232,7 @@ static void on_read(png_structp libpng, png_bytep to, size_t size)
     while (size > 0) {
         size_t part = (size_t)gf_min(size, BUFFER_BYTES);
         uint64_t buffer_end = p->buffer_at + p->buffer_size;
-        const uint8_t *bytes;
+        const uint8_t *bytes = NULL;
         /* Use up what is in the buffer before it is filled again. */
         if (p->file_at >= p->buffer_at && p->file_at < buffer_end)
             part = (size_t)gf_min(part, buffer_end - p->file_at);
@@ -356,7 +356,7 @@ static enum gf_status open_png(struct gf_reader *r, struct gf_error *e)
 {
     struct png *p;
     void *block = NULL;
-    const uint8_t *head;
+    const uint8_t *head = NULL;
 
     GF_TRY(gf_allocate(&block, 1, sizeof *p, "reading PNG", e));
     memset(block, 0, sizeof *p);

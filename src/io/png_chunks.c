@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #define XMP_KEY "XML:com.adobe.xmp"

@@ -37,21 +37,24 @@ static const char *const kind_names[] = {
 };
 
 static atomic_ullong calls[KIND_COUNT];
-static struct {
+static struct fault {
     atomic_int kind;
-    atomic_ullong at;
+    atomic_ullong at; /* 0: none */
     int error, sticky;
-} fault;
+} faults[2];
 
 /* What the hook wants of this call: 0 nothing, -1 moved short, else the errno. */
 static int injected(enum kind kind)
 {
     unsigned long long n = atomic_fetch_add(&calls[kind], 1) + 1;
-    unsigned long long at = atomic_load(&fault.at);
 
-    if (at == 0 || atomic_load(&fault.kind) != (int)kind)
-        return 0;
-    return n == at || (n > at && fault.sticky) ? fault.error : 0;
+    for (size_t i = 0; i < GF_COUNT(faults); i++) {
+        unsigned long long at = atomic_load(&faults[i].at);
+        if (at != 0 && atomic_load(&faults[i].kind) == (int)kind &&
+            (n == at || (n > at && faults[i].sticky)))
+            return faults[i].error;
+    }
+    return 0;
 }
 
 static int kind_by_name(const char *name)
@@ -62,20 +65,31 @@ static int kind_by_name(const char *name)
     return -1;
 }
 
-int gf_io_fail_at(const char *kind, uint64_t n, int error, int sticky)
+static int set_fault(struct fault *fault, const char *kind, uint64_t n, int error, int sticky)
 {
     int index = kind_by_name(kind);
 
     if (index < 0)
         return -1;
-    atomic_store(&fault.at, 0);
+    atomic_store(&fault->kind, index);
+    fault->error = error;
+    fault->sticky = sticky;
+    atomic_store(&fault->at, n);
+    return 0;
+}
+
+int gf_io_fail_at(const char *kind, uint64_t n, int error, int sticky)
+{
+    for (size_t i = 0; i < GF_COUNT(faults); i++)
+        atomic_store(&faults[i].at, 0);
     for (int i = 0; i < KIND_COUNT; i++)
         atomic_store(&calls[i], 0);
-    atomic_store(&fault.kind, index);
-    fault.error = error;
-    fault.sticky = sticky;
-    atomic_store(&fault.at, n);
-    return 0;
+    return set_fault(&faults[0], kind, n, error, sticky);
+}
+
+int gf_io_fail_also(const char *kind, uint64_t n, int error, int sticky)
+{
+    return set_fault(&faults[1], kind, n, error, sticky);
 }
 
 uint64_t gf_io_calls(const char *kind)

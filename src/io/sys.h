@@ -47,6 +47,8 @@ enum gf_status gf_sys_check_signal(const char *name, struct gf_error *e);
  * byte with GF_IO_SHORT; with `sticky` so do all after it. n = 0 switches it off. Returns 0,
  * or -1 for an unknown kind. */
 int gf_io_fail_at(const char *kind, uint64_t n, int error, int sticky);
+/* A second fault beside it, counted from the same moment. */
+int gf_io_fail_also(const char *kind, uint64_t n, int error, int sticky);
 /* Calls of `kind` since the last gf_io_fail_at. */
 uint64_t gf_io_calls(const char *kind);
 #endif

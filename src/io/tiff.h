@@ -18,11 +18,11 @@ struct gf_tiff_client {
     /* A page is shown to libtiff as a file of one directory: while `one_page` is set, the
      * header's offset reads as `directory` and the link at `next_at` as 0. libtiff then
      * never walks the chain, which it does in quadratic time. */
-    bool one_page, big, swap;
+    bool one_page, big, big_endian;
     uint64_t directory, next_at;
     bool decoding;                /* warnings are about samples now */
-    bool has_trouble;
-    char trouble[400];            /* libtiff's first error, or warning that loses samples */
+    bool has_trouble;             /* samples or tags are lost */
+    char trouble[400];            /* libtiff's first error, or warning that loses something */
     enum gf_status io_status;     /* of the I/O module, with its message */
     struct gf_error io;
     const char *name;             /* for notes */
@@ -100,7 +100,8 @@ struct gf_tiff_page {
     uint64_t width, height;
     uint32_t tile_width, tile_height; /* 0: strips */
     uint32_t band_rows;           /* rows of a strip or tile */
-    uint16_t samples, bits, photometric, compression, predictor, fill_order, planar;
+    uint16_t samples, bits, photometric, compression, predictor, fill_order, planar,
+             orientation;
     bool swap;                    /* the file's byte order is not the machine's */
     enum gf_tiff_method method;
     enum gf_color color;
@@ -163,11 +164,27 @@ struct gf_tiff_stack {
 /* `samples` is the samples per pixel of a page: OME counts them as channels. */
 void gf_tiff_stack_parse(const char *description, uint32_t samples, struct gf_tiff_stack *stack);
 
+/* In how many pages the channels of a plane of `image` lie: as in the input, where that still
+ * fits. */
+uint32_t gf_tiff_pages_per_plane(const struct gf_image *image);
+
 /* The description for an output of `images` images like `image`: the kept one with its
  * counts put right, or an ImageJ one when a volume needs it. *text is NULL for none, else
  * the caller's to free with gf_free. *imagej says that resolutions count per ImageJ's unit,
  * of which `*unit` mm make one. */
 enum gf_status gf_tiff_describe(const struct gf_image *image, uint64_t images, char **text,
                                 bool *imagej, double *unit, struct gf_error *e);
+
+/* ---- writing (tiff_write.c), members of gf_format_tiff ---- */
+
+enum gf_status gf_tiff_accepts(const struct gf_image *image, uint64_t images, const char *name,
+                               struct gf_error *e);
+enum gf_status gf_tiff_create(struct gf_writer *w, struct gf_error *e);
+enum gf_status gf_tiff_begin(struct gf_writer *w, struct gf_error *e);
+enum gf_status gf_tiff_write_rows(struct gf_writer *w, const void *rows, uint64_t count,
+                                  struct gf_error *e);
+enum gf_status gf_tiff_end(struct gf_writer *w, struct gf_error *e);
+enum gf_status gf_tiff_complete(struct gf_writer *w, struct gf_error *e);
+void gf_tiff_discard(struct gf_writer *w);
 
 #endif

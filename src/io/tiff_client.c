@@ -30,7 +30,7 @@ static void show_one_page(const struct gf_tiff_client *c, uint8_t *buffer, size_
     uint8_t link[8];
 
     for (size_t i = 0; i < width; i++) {
-        size_t from_low = c->swap ? width - 1 - i : i;
+        size_t from_low = c->big_endian ? width - 1 - i : i;
         link[i] = (uint8_t)(c->directory >> (8 * from_low));
     }
     overlay(buffer, c->position, size, link, width, c->big ? 8 : 4);
@@ -102,34 +102,42 @@ static int client_close(thandle_t handle)
 
 static void keep(struct gf_tiff_client *c, const char *format, va_list arguments)
 {
-    if (c->has_trouble)
-        return;
-    c->has_trouble = true;
-    vsnprintf(c->trouble, sizeof c->trouble, format, arguments);
+    if (c->trouble[0] == 0)
+        vsnprintf(c->trouble, sizeof c->trouble, format, arguments);
 }
 
 static int on_error(TIFF *tif, void *user, const char *module, const char *format,
                     va_list arguments)
 {
+    struct gf_tiff_client *c = user;
+
     (void)tif;
     (void)module;
-    keep(user, format, arguments);
+    keep(c, format, arguments);
+    /* A directory with a tag that libtiff cannot make sense of is read all the same. */
+    if (c->decoding || c->out)
+        c->has_trouble = true;
     return 1;
 }
 
 /* While samples are decoded libtiff and libjpeg only warn of some damage and go on with made
- * up samples. These modules' warnings are of that kind, but for a JPEG strip that is taller
- * than it need be. When directories are read, so are values that the file does not hold. */
+ * up samples. These modules' warnings are of that kind, but for what they say of files that
+ * are merely unusual. When directories are read, so are values that the file does not hold. */
 static bool loses_data(const struct gf_tiff_client *c, const char *module, const char *format)
 {
     static const char *const modules[] = {"Fax", "JPEG", "OJPEG", "LERC", "Lerc", "Thunder",
                                           "NeXT", "LogLuv", "LogL", "PixarLog", "JBIG"};
+    static const char *const harmless[] = {"exceeds expected dimensions",
+                                           "old-style JPEG compression mode"};
 
+    if (c->out)
+        return false;
     if (!c->decoding)
         return strstr(format, "IO error") || strstr(format, "Bad value for") ||
                strstr(format, "incorrect count");
-    if (strstr(format, "exceeds expected dimensions"))
-        return false;
+    for (size_t i = 0; i < GF_COUNT(harmless); i++)
+        if (strstr(format, harmless[i]))
+            return false;
     for (size_t i = 0; module && i < GF_COUNT(modules); i++)
         if (strncmp(module, modules[i], strlen(modules[i])) == 0)
             return true;
@@ -145,6 +153,7 @@ static int on_warning(TIFF *tif, void *user, const char *module, const char *for
     (void)tif;
     if (loses_data(c, module, format)) {
         keep(c, format, arguments);
+        c->has_trouble = true;
         return 1;
     }
     vsnprintf(line, sizeof line, format, arguments);
@@ -183,5 +192,5 @@ enum gf_status gf_tiff_client_fail(const struct gf_tiff_client *client, enum gf_
         return client->io_status;
     }
     return gf_fail(e, status, "%s: %s: %s", client->name, place,
-                   client->has_trouble ? client->trouble : "libtiff failed without a reason");
+                   client->trouble[0] ? client->trouble : "libtiff failed without a reason");
 }

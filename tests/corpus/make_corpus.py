@@ -16,6 +16,7 @@ Standard library only; the same bytes on every run with one version of zlib.
 import os
 import sys
 
+sys.dont_write_bytecode = True  # nothing is written into the source tree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import common        # noqa: E402

@@ -1,0 +1,153 @@
+/* check_backend --bench: the filters of the speed table, in process, memory touched
+ * before, medians. */
+#ifndef GPUFILT_TESTS_UNIT_BENCH_BACKEND_H
+#define GPUFILT_TESTS_UNIT_BENCH_BACKEND_H
+
+#include "alloc.h"
+#include "backend.h"
+#include "make_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct bench_row {
+    const char *name;
+    enum gf_type type;
+    uint64_t width, height, depth;
+    uint32_t channels;
+    uint32_t size;     /* taps an axis */
+    double sigma;      /* 0: gauss5 when separable, random taps when direct */
+    bool separable;
+    bool alpha;
+};
+
+static const struct bench_row bench_rows[] = {
+    {"gauss5 u8 RGB 4096^2", GF_U8, 4096, 4096, 1, 3, 5, 0, true, false},
+    {"gauss5 u8 RGBA alpha 4096^2", GF_U8, 4096, 4096, 1, 4, 5, 0, true, true},
+    {"gauss5 u16 8192^2", GF_U16, 8192, 8192, 1, 1, 5, 0, true, false},
+    {"gauss5 f32 8192^2", GF_F32, 8192, 8192, 1, 1, 5, 0, true, false},
+    {"sigma 2, 17 taps, f32 8192^2", GF_F32, 8192, 8192, 1, 1, 17, 2, true, false},
+    {"sigma 2, 17 taps, u16 8192^2", GF_U16, 8192, 8192, 1, 1, 17, 2, true, false},
+    {"7x7 direct f32 8192^2", GF_F32, 8192, 8192, 1, 1, 7, 0, false, false},
+    {"3x3 direct f32 8192^2", GF_F32, 8192, 8192, 1, 1, 3, 0, false, false},
+    {"sigma 1.5 u16 512^3", GF_U16, 512, 512, 512, 1, 13, 1.5, true, false},
+    {"5x5x5 direct f32 256^3", GF_F32, 256, 256, 256, 1, 5, 0, false, false},
+};
+
+static inline void bench_plan(struct gf_plan *p, const struct bench_row *r, unsigned threads)
+{
+    static const double gauss5[] = {1, 4, 6, 4, 1}, one[] = {1};
+    bool integer = r->type == GF_U8 || r->type == GF_U16;
+    bool exact = integer && r->sigma == 0;
+    bool volume = r->depth > 1;
+    uint32_t size[3] = {r->size, r->size, volume ? r->size : 1};
+    double factor[64], sum = 0;
+
+    plan_begin(p, exact ? GF_EXACT : GF_FLOAT, GF_BORDER_CLAMP, r->width, r->height, r->depth,
+               r->channels, r->type, r->type);
+    if (r->separable) {
+        for (uint32_t i = 0; i < r->size; i++) {
+            double d = (double)i - r->size / 2;
+            factor[i] = r->sigma == 0 ? gauss5[i] : exp(-d * d / (2 * r->sigma * r->sigma));
+            sum += factor[i];
+        }
+        for (uint32_t i = 0; i < r->size && !exact; i++)
+            factor[i] /= sum;
+        const double *taps[3] = {factor, factor, volume ? factor : one};
+        plan_separable(p, size, taps);
+        p->divisor = exact ? p->tap_total : 1;
+    } else {
+        size_t n = (size_t)size[0] * size[1] * size[2];
+        double *taps = malloc(n * sizeof *taps);
+        for (size_t i = 0; i < n; i++)
+            taps[i] = (double)(i * 7 % 11 + 1) / (6.0 * (double)n);
+        plan_direct(p, size, taps);
+        free(taps);
+    }
+    if (r->alpha) {
+        p->in.alpha = p->out.alpha = 3;
+        p->alpha_multiply = p->alpha_divide = true;
+    }
+    p->threads = threads;
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double bench_run(const struct bench_row *r, unsigned threads, void *in, void *out)
+{
+    enum { ROUNDS = 9 };
+    struct gf_plan p;
+    struct gf_error e = {{0}};
+    double times[ROUNDS];
+    void *state = NULL;
+
+    bench_plan(&p, r, threads);
+    struct gf_slab from = {.data = in, .row_stride = gf_row_bytes(&p.in), .rows = r->height,
+                           .planes = r->depth};
+    from.plane_stride = from.row_stride * r->height;
+    struct gf_slab to = from;
+    to.data = out;
+    if (gf_backend_cpu.open(&p, &state, &e) != GF_OK) {
+        fprintf(stderr, "%s\n", e.text);
+        plan_end(&p);
+        return NAN;
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        struct gf_counts counts = {0};
+        struct timespec a, b;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        gf_backend_cpu.run(state, &from, &to, &counts, &e);
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        times[i] = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) * 1e-6;
+    }
+    gf_backend_cpu.close(state);
+    plan_end(&p);
+    qsort(times, ROUNDS, sizeof times[0], bench_compare);
+    printf("  %8.1f (best %.1f)", times[ROUNDS / 2], times[0]);
+    return times[ROUNDS / 2];
+}
+
+static inline int bench(void)
+{
+    const char *only = getenv("GPUFILT_BENCH_ONLY");
+
+    printf("%-32s  ms with 1 thread        2 threads\n", "");
+    for (size_t i = 0; i < sizeof bench_rows / sizeof bench_rows[0]; i++) {
+        const struct bench_row *r = &bench_rows[i];
+        uint64_t samples = r->width * r->height * r->depth * r->channels;
+        unsigned bytes = gf_type_bytes(r->type);
+        if (only != NULL && strstr(r->name, only) == NULL)
+            continue;
+        unsigned char *in = gf_alloc(samples, bytes), *out = gf_alloc(samples, bytes);
+        uint32_t x = 12345;
+        if (in == NULL || out == NULL)
+            return 1;
+        for (uint64_t s = 0; s < samples; s++) {
+            x = x * 1664525u + 1013904223u;
+            if (r->type == GF_U8)
+                in[s] = (uint8_t)(x >> 24);
+            else if (r->type == GF_U16)
+                ((uint16_t *)(void *)in)[s] = (uint16_t)(x >> 16);
+            else
+                ((float *)(void *)in)[s] = (float)(x >> 8) * 0x1p-24f;
+        }
+        memset(out, 1, samples * bytes);
+        printf("%-32s", r->name);
+        bench_run(r, 1, in, out);
+        bench_run(r, 2, in, out);
+        printf("\n");
+        fflush(stdout);
+        gf_free(in);
+        gf_free(out);
+    }
+    return 0;
+}
+
+#endif
