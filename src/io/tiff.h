@@ -175,6 +175,30 @@ uint32_t gf_tiff_pages_per_plane(const struct gf_image *image);
 enum gf_status gf_tiff_describe(const struct gf_image *image, uint64_t images, char **text,
                                 bool *imagej, double *unit, struct gf_error *e);
 
+/* ---- how a page is written (tiff_coding.c, tiff_tags.c) ---- */
+
+struct gf_tiff_coding {
+    uint16_t compression, predictor, planar;
+    uint32_t tile_width, tile_height; /* 0: strips */
+    uint32_t band_rows;               /* rows of a strip or tile */
+    uint32_t channels;                /* of one page */
+    int level;                        /* -1: the library's own */
+};
+
+/* GF_EUSAGE for an unknown --compression, GF_EFEATURE for one that libtiff lacks. */
+enum gf_status gf_tiff_check_compression(const struct gf_writer *w, struct gf_error *e);
+/* The coding of the pages of w->image: asked for, or kept from the input where it can hold the
+ * samples without loss. *said is set once the user was told of another one. */
+enum gf_status gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *coding,
+                                     bool *said, struct gf_error *e);
+/* Whether a classic file might not do. */
+bool gf_tiff_needs_big(const struct gf_writer *w, const struct gf_tiff_coding *coding,
+                       uint64_t *bytes);
+/* The tags of one page; `first` of its image gets the texts and profiles as well. */
+enum gf_status gf_tiff_set_tags(TIFF *tif, const struct gf_writer *w,
+                                const struct gf_tiff_coding *coding, uint64_t image, bool first,
+                                struct gf_error *e);
+
 /* ---- writing (tiff_write.c), members of gf_format_tiff ---- */
 
 enum gf_status gf_tiff_accepts(const struct gf_image *image, uint64_t images, const char *name,

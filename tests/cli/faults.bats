@@ -225,7 +225,7 @@ alloc_sweep()
     mkdir disk
     mount -t tmpfs -o size=64k tmpfs disk 2>/dev/null || skip 'mount is not allowed'
     # The file system goes whatever happens.
-    trap 'cd /; umount "$BATS_TEST_TMPDIR/disk"' RETURN
+    trap 'cd /; umount "$BATS_TEST_TMPDIR/work/disk"' RETURN
     for format in png tiff raw pnm; do
         printf old >disk/out
         run --separate-stderr "$GPUFILT" blur -k gauss3 "$samples/chelsea.png" -f "$format" disk/out

@@ -15,9 +15,11 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}exitcode=99:print_stacktra
 unset GPUFILT_TEST_IO GPUFILT_TEST_ALLOC GPUFILT_MASK_PATH
 export LC_ALL=C
 
+# Beside bats' own files, not among them.
 setup()
 {
-    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return 1
 }
 
 # fail WORDS: ends the test and shows what the last run said.

@@ -4,7 +4,8 @@ load helpers
 
 setup()
 {
-    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return 1
     printf 'P5 4 3 255\nabcdefghijkl' >in.pgm
     "$GPUFILT" blur -k gauss3 in.pgm -f pnm - >../wanted.pgm
 }
@@ -92,7 +93,7 @@ wanted()
     if [ "$(id -u)" -eq 0 ]; then
         as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
         "${as[@]}" "$GPUFILT" --version >/dev/null 2>&1 || skip 'the program cannot be run by nobody'
-        chmod 755 "$BATS_RUN_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_FILE_TMPDIR" .. . 2>/dev/null
+        chmod 755 "$BATS_RUN_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR/test" .. . 2>/dev/null
         "${as[@]}" test -r in.pgm || skip 'the folder cannot be read by nobody'
     fi
     mkdir shut open
@@ -237,10 +238,11 @@ wanted()
 
 @test "the working folder may be gone" {
     mkdir gone
+    work=$PWD
     cd gone
-    rmdir "$PWD"
-    ok blur -k gauss3 ../in.pgm "$BATS_TEST_TMPDIR/out.pgm" || ok blur -k gauss3 "$BATS_TEST_TMPDIR/in.pgm" "$BATS_TEST_TMPDIR/out.pgm"
-    cd ..
+    rmdir "$work/gone"
+    ok blur -k gauss3 "$work/in.pgm" "$work/out.pgm"
+    cd "$work"
     wanted out.pgm
 }
 
