@@ -57,7 +57,7 @@ const struct gf_command gf_commands[] = {
     {"convert", GF_CONVERT, "[OPTION]... IN OUT", "change format, sample type or size; no filter",
      "Values are kept, never rescaled: what does not fit the type is rounded, saturated and counted.",
      "gpufilt convert photo.jpg photo.png\n"
-     "gpufilt convert --roi 100,50+256x256 in.tif part.tif\n"
+     "gpufilt convert --roi 100,50+256x200 in.tif part.tif\n"
      "gpufilt convert -t f32 in.png out.tif\n",
      gf_job_run},
     {"info", GF_INFO, "[OPTION]... FILE...", "what a file holds, from its header",

@@ -12,7 +12,8 @@
 struct step {
     uint64_t plane, in_plane;   /* 2D: which plane of the output, and of the input */
     uint64_t begin, end;        /* output units */
-    uint64_t first, last;       /* input units it reaches */
+    uint64_t first, last;       /* input units its buffer holds: what it reaches, and what
+                                 * later steps need that can not be read again */
 };
 
 /* A buffer of input units [first, last) or of output units, handed round in a ring of two:
@@ -36,6 +37,7 @@ struct pipeline {
     size_t in_unit_bytes, out_unit_bytes;
     uint64_t in_room, out_room;         /* units a buffer holds */
     uint64_t planes, steps_per_plane, steps;
+    uint64_t *first, *last;             /* of each step of a plane */
     uint64_t next_row;                  /* first input row not read yet */
 
     unsigned depth;                     /* buffers of each kind: 1 or 2 */
@@ -56,8 +58,29 @@ static struct step step_at(const struct pipeline *p, uint64_t index)
     s.in_plane = s.plane + (p->volume ? 0 : (uint64_t)p->plan->shift[2]);
     s.begin = index % p->steps_per_plane * p->plan->slab;
     s.end = gf_min(s.begin + p->plan->slab, p->out_units);
-    gf_plan_reach(p->plan, p->volume ? 2 : 1, s.begin, s.end, &s.first, &s.last);
+    s.first = p->first[index % p->steps_per_plane];
+    s.last = p->last[index % p->steps_per_plane];
     return s;
+}
+
+/* What each step of a plane holds. The input comes in order and once, so what a later step
+ * needs again is kept (wrap: the first rows for the last output), and what an earlier one
+ * needed ahead has been read already. */
+static enum gf_status find_ranges(struct pipeline *p, struct gf_error *e)
+{
+    uint64_t n = p->steps_per_plane;
+    void *block;
+    GF_TRY(gf_allocate(&block, n, 2 * sizeof(uint64_t), p->reader->name, e));
+    p->first = block;
+    p->last = p->first + n;
+    for (uint64_t i = 0; i < n; i++)
+        gf_plan_reach(p->plan, p->volume ? 2 : 1, i * p->plan->slab,
+                      gf_min((i + 1) * p->plan->slab, p->out_units), &p->first[i], &p->last[i]);
+    for (uint64_t i = 1; i < n; i++) {
+        p->last[i] = gf_max(p->last[i], p->last[i - 1]);
+        p->first[n - 1 - i] = gf_min(p->first[n - 1 - i], p->first[n - i]);
+    }
+    return GF_OK;
 }
 
 /* ---- the three stages of a step ---- */
@@ -229,6 +252,7 @@ static enum gf_status run_in_turn(struct pipeline *p, struct gf_error *e)
 static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
 {
     uint64_t bytes;
+    GF_TRY(find_ranges(p, e));
     for (uint64_t i = 0; i < p->steps_per_plane; i++) {
         struct step s = step_at(p, i);
         p->in_room = gf_max(p->in_room, s.last - s.first);
@@ -271,6 +295,7 @@ enum gf_status gf_pipeline_run(const struct gf_plan *plan, const struct gf_backe
     if (status == GF_OK)
         status = skip_to(&p, plan->in.depth * plan->in.height, &p.in[0], e);
     backend->close(p.backend_state);
+    gf_free(p.first);
     for (unsigned i = 0; i < 2; i++) {
         gf_free(p.in[i].data);
         gf_free(p.out[i].data);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -229,6 +230,11 @@ static unsigned plan_threads(const struct gf_plan *plan, const struct gf_request
     uint64_t samples = plan->out.width * plan->out.channels * plan->out.height * plan->out.depth;
     /* Starting a thread costs as much as filtering some 100000 samples. */
     uint64_t useful = samples >> 17;
+#ifdef GPUFILT_TEST_HOOKS
+    /* Small test images are to run overlapped as well. */
+    if (getenv("GPUFILT_TEST_SLAB"))
+        useful = UINT64_MAX;
+#endif
     uint64_t most = r->jobs ? r->jobs : cores > 0 ? (uint64_t)cores : 1;
     return (unsigned)gf_max(1, gf_min(most, useful));
 }
@@ -260,6 +266,10 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     plan->threads = plan_threads(plan, r);
     /* Bands much lower than the mask would spend their time on the halo. */
     plan->slab = gf_min(n, gf_max(gf_max(want, 1), plan->size[volume ? 2 : 1]));
+#ifdef GPUFILT_TEST_HOOKS
+    if (getenv("GPUFILT_TEST_SLAB"))
+        plan->slab = gf_min(n, gf_max(1, strtoull(getenv("GPUFILT_TEST_SLAB"), NULL, 10)));
+#endif
     /* Two of each, so that reading, filtering and writing overlap; smaller slabs when the
      * memory does not allow it. */
     for (;;) {

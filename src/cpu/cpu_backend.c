@@ -17,14 +17,14 @@
 
 /* ---- lanes ---- */
 
-/* Greatest |sum| of an EXACT plan, and whether no sum can be below 0. */
-static double exact_bound(const struct gf_plan *plan, bool *no_negative)
+/* Greatest |sum| of an EXACT plan, whether no sum can be below 0, and no tap is. */
+static double exact_bound(const struct gf_plan *plan, bool *no_negative, bool *taps_positive)
 {
     const struct gf_type_row *row = gf_type_row(plan->in.type);
     double highest = fmax(fmax(fabs(row->lowest), row->highest), 1.0);
     double taps = 1.0;
 
-    *no_negative = row->lowest >= 0 && plan->fill >= 0;
+    *taps_positive = true;
     if (plan->border == GF_BORDER_CONSTANT)
         highest = fmax(highest, fabs(plan->fill));
     if (plan->alpha_multiply)
@@ -36,10 +36,11 @@ static double exact_bound(const struct gf_plan *plan, bool *no_negative)
         double sum = 0.0;
         for (uint64_t i = 0; t != NULL && i < n; i++) {
             sum += fabs((double)t[i]);
-            *no_negative = *no_negative && t[i] >= 0;
+            *taps_positive = *taps_positive && t[i] >= 0;
         }
         taps *= t != NULL ? sum : 1.0;
     }
+    *no_negative = *taps_positive && row->lowest >= 0 && plan->fill >= 0;
     return taps * highest;
 }
 
@@ -64,7 +65,7 @@ static void choose_lane(struct gf_cpu *cpu, double bound, bool no_negative)
     }
 }
 
-static void choose_finish(struct gf_cpu *cpu, double bound)
+static void choose_finish(struct gf_cpu *cpu, double bound, bool taps_positive)
 {
     const struct gf_plan *plan = cpu->plan;
     bool narrow = gf_type_bytes(plan->out.type) <= 2 && plan->out.type != GF_F16;
@@ -91,7 +92,9 @@ static void choose_finish(struct gf_cpu *cpu, double bound)
         color = bound * fmax(fabs((double)r->color_factor), (double)r->color_divisor);
         plain = fmax(bound * fabs((double)r->plain_factor),
                      fabs((double)r->plain_divisor) * (normalize ? bound : 1.0));
-        r->wide = fmax(color, plain) >= 4503599627370496.0;
+        /* And a product that is 0 must not take a sign from its factors. */
+        r->wide = fmax(color, plain) >= 4503599627370496.0 || !taps_positive ||
+                  plan->tap_total <= 0;
         cpu->finish = GF_FINISH_RATIO;
         return;
     }
@@ -314,8 +317,9 @@ static enum gf_status prepare(struct gf_cpu *cpu, struct gf_error *e)
 {
     const struct gf_plan *plan = cpu->plan;
     static const size_t bytes[] = {2, 4, 4, 8};
-    bool no_negative = false;
-    double bound = plan->arith == GF_EXACT ? exact_bound(plan, &no_negative) : INFINITY;
+    bool no_negative = false, taps_positive = false;
+    double bound = plan->arith == GF_EXACT ? exact_bound(plan, &no_negative, &taps_positive)
+                                           : INFINITY;
     void *block = NULL;
 
     choose_lane(cpu, bound, no_negative);
@@ -323,7 +327,7 @@ static enum gf_status prepare(struct gf_cpu *cpu, struct gf_error *e)
     if (cpu->kernels->load[cpu->lane][plan->in.type] == NULL)
         return gf_fail(e, GF_EFEATURE, "exact arithmetic cannot read %s samples",
                        gf_type_name(plan->in.type));
-    choose_finish(cpu, bound);
+    choose_finish(cpu, bound, taps_positive);
     GF_TRY(convert_taps(cpu, e));
     for (int a = 0; a < 3 && plan->separable; a++)
         cpu->skip[a] = plan->size[a] == 1 &&

@@ -306,50 +306,55 @@ STORE_SHIFT(i16s, uint16_t, int16_t, i8, int8_t, -128, 127)
 STORE_SHIFT(i16s, uint16_t, int16_t, i16, int16_t, -32768, 32767)
 
 /* Floats to integers: clamped to one beyond the range, so that a value outside is still
- * seen to be, then rounded to nearest even by adding and taking away 1.5 * 2^(p-1), after
- * which no bits below the units are left; all ranges are far inside 2^(p-2). */
-#define STORE_ROUND(lane, type, count, magic, name, ctype, lowest, highest, CAST)      \
+ * seen to be, then rounded to nearest even by adding 1.5 * 2^(p-1), after which the units
+ * are the last bit of the mantissa and the difference of the bits is the integer. All
+ * ranges are far inside 2^(p-2). NaN fails every comparison and is masked to 0. */
+#define STORE_ROUND(lane, type, whole, magic, name, ctype, lowest, highest)            \
     static void store_##lane##_##name(const type *restrict v, void *to, size_t n,      \
                                       struct gf_counts *counts)                        \
     {                                                                                  \
         const type below = (type)(lowest) - 1, above = (type)(highest) + 1;            \
+        const whole least = (whole)(lowest), most = (whole)(highest);                  \
         ctype *restrict d = to;                                                        \
+        const type shifted = (magic);                                                  \
+        whole base;                                                                    \
+        memcpy(&base, &shifted, sizeof base);                                          \
         while (n > 0) {                                                                \
             size_t m = n < 8192 ? n : 8192;                                            \
-            count low = 0, high = 0, nan = 0;                                          \
+            whole low = 0, high = 0, numbers = 0;                                      \
             for (size_t i = 0; i < m; i++) {                                           \
-                type a = v[i];                                                         \
-                nan += a != a;                                                         \
-                a = a != a ? 0 : a;                                                    \
-                a = a < below ? below : a;                                             \
-                a = a > above ? above : a;                                             \
-                a = (a + (magic)) - (magic);                                           \
-                low += a < (type)(lowest);                                             \
-                high += a > (type)(highest);                                           \
-                a = a < (type)(lowest) ? (type)(lowest) : a;                           \
-                a = a > (type)(highest) ? (type)(highest) : a;                         \
-                d[i] = CAST(ctype, a);                                                 \
+                type x = v[i], a;                                                      \
+                whole q, number = -(whole)(x == x);                                    \
+                a = x > below ? x : below;                                             \
+                a = a < above ? a : above;                                             \
+                a += shifted;                                                          \
+                memcpy(&q, &a, sizeof q);                                              \
+                q = (q - base) & number;                                               \
+                numbers -= number;                                                     \
+                low += q < least;                                                      \
+                high += q > most;                                                      \
+                q = q < least ? least : q;                                             \
+                q = q > most ? most : q;                                               \
+                d[i] = (ctype)q;                                                       \
             }                                                                          \
             counts->clipped_low += (uint64_t)low;                                      \
             counts->clipped_high += (uint64_t)high;                                    \
-            counts->nan += (uint64_t)nan;                                              \
+            counts->nan += m - (uint64_t)numbers;                                      \
             v += m, d += m, n -= m;                                                    \
         }                                                                              \
     }
-#define TO_INT(ctype, a) ((ctype)(int32_t)(a))
-#define TO_U32(ctype, a) ((ctype)((uint32_t)(int32_t)((a) - 2147483648.0) ^ 0x80000000u))
 #define MAGIC_F32 12582912.0f
 #define MAGIC_F64 6755399441055744.0
-STORE_ROUND(f32, float, int32_t, MAGIC_F32, u8, uint8_t, 0, 255, TO_INT)
-STORE_ROUND(f32, float, int32_t, MAGIC_F32, i8, int8_t, -128, 127, TO_INT)
-STORE_ROUND(f32, float, int32_t, MAGIC_F32, u16, uint16_t, 0, 65535, TO_INT)
-STORE_ROUND(f32, float, int32_t, MAGIC_F32, i16, int16_t, -32768, 32767, TO_INT)
-STORE_ROUND(f64, double, int64_t, MAGIC_F64, u8, uint8_t, 0, 255, TO_INT)
-STORE_ROUND(f64, double, int64_t, MAGIC_F64, i8, int8_t, -128, 127, TO_INT)
-STORE_ROUND(f64, double, int64_t, MAGIC_F64, u16, uint16_t, 0, 65535, TO_INT)
-STORE_ROUND(f64, double, int64_t, MAGIC_F64, i16, int16_t, -32768, 32767, TO_INT)
-STORE_ROUND(f64, double, int64_t, MAGIC_F64, u32, uint32_t, 0, 4294967295.0, TO_U32)
-STORE_ROUND(f64, double, int64_t, MAGIC_F64, i32, int32_t, -2147483648.0, 2147483647.0, TO_INT)
+STORE_ROUND(f32, float, int32_t, MAGIC_F32, u8, uint8_t, 0, 255)
+STORE_ROUND(f32, float, int32_t, MAGIC_F32, i8, int8_t, -128, 127)
+STORE_ROUND(f32, float, int32_t, MAGIC_F32, u16, uint16_t, 0, 65535)
+STORE_ROUND(f32, float, int32_t, MAGIC_F32, i16, int16_t, -32768, 32767)
+STORE_ROUND(f64, double, int64_t, MAGIC_F64, u8, uint8_t, 0, 255)
+STORE_ROUND(f64, double, int64_t, MAGIC_F64, i8, int8_t, -128, 127)
+STORE_ROUND(f64, double, int64_t, MAGIC_F64, u16, uint16_t, 0, 65535)
+STORE_ROUND(f64, double, int64_t, MAGIC_F64, i16, int16_t, -32768, 32767)
+STORE_ROUND(f64, double, int64_t, MAGIC_F64, u32, uint32_t, 0, 4294967295)
+STORE_ROUND(f64, double, int64_t, MAGIC_F64, i32, int32_t, -2147483648.0, 2147483647)
 
 static void store_f32_f32(const float *restrict v, void *to, size_t n, struct gf_counts *counts)
 {

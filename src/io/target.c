@@ -167,18 +167,14 @@ static void remove_stale(int folder)
 
 /* ---- the target ---- */
 
-/* The descriptor that a path of the system names, such as 1 for "/dev/stdout", else -1. Going
- * through these links would open the file behind anew, at its start, or replace it under the
+/* The descriptor that a path of the system names, such as 1 for "/proc/self/fd/1", to which
+ * "/dev/stdout" is a link; else -1. Going through these links would open the file behind anew, at its start, or replace it under the
  * feet of the shell that redirected to it. */
 static int own_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
     uint64_t fd;
 
-    if (strcmp(path, "/dev/stdout") == 0)
-        return STDOUT_FILENO;
-    if (strcmp(path, "/dev/stderr") == 0)
-        return STDERR_FILENO;
     for (size_t i = 0; i < GF_COUNT(folders); i++)
         if (strncmp(path, folders[i], strlen(folders[i])) == 0 &&
             gf_parse_u64(path + strlen(folders[i]), &fd) && fd <= INT_MAX)

@@ -27,6 +27,8 @@ compare()
         "${flags[@]}" "in_${size}_$type.raw" wanted.raw
     flags=()
     [ "$border" != constant ] || flags+=(--fill "$fill")
+    # A depth of 1 makes a picture: say that it is a volume.
+    [[ $size != *x*x* ]] || flags+=(--3d)
     expect 0 "$GPUFILT" "$command" -q -k "$spec" -t "$type" -b "$border" "${flags[@]}" "in_${size}_$type.raw" \
         -f raw found.raw
     cmp wanted.raw found.raw || fail "$command $size $type '$spec' $border fill $fill"

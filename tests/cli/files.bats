@@ -32,8 +32,8 @@ check()
             echo "$name: words on standard output: $output"
         elif [[ $stderr == *Sanitizer* || $stderr == *'runtime error'* ]]; then
             echo "$name: $stderr"
-        elif [ "$status" -eq 0 ] && ! "$GPUFILT" info $options "$corpus/$name" | grep -q "$width *[x×] *$height"; then
-            echo "$name: info does not say $width x $height: $("$GPUFILT" info $options "$corpus/$name" 2>&1)"
+        elif [ "$status" -eq 0 ] && ! "$GPUFILT" info "$corpus/$name" | grep -q "${width}x$height"; then
+            echo "$name: info does not say ${width}x$height: $("$GPUFILT" info "$corpus/$name" 2>&1)"
         else
             continue
         fi
@@ -86,7 +86,7 @@ only_out_or_nothing()
 @test "TIFF: odd but sound" {
     check good-tiff-bits-absent
     check good-tiff-no-
-    check good-tiff-short-sizes
+    check good-tiff-s
     check good-tiff-resolution
     check good-tiff-orientation
     check good-tiff-description

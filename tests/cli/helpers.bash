@@ -102,8 +102,8 @@ write()
 only()
 {
     local found
-    found=$(ls -A | LC_ALL=C sort | tr '\n' ' ')
-    [ "$found" = "$(printf '%s\n' "$@" | LC_ALL=C sort | tr '\n' ' ')" ] || fail "the folder holds: $found"
+    found=$(ls -A | LC_ALL=C sort)
+    [ "$found" = "$(printf '%s\n' "$@" | LC_ALL=C sort)" ] || fail "the folder holds: $found"
 }
 
 sum()

@@ -178,7 +178,9 @@ def bad(out):
     file('idat-short', ihdr, chunk(b'IDAT', zlib.compress(raw[:-49])), end)
     file('idat-one-byte-short', ihdr, chunk(b'IDAT', zlib.compress(raw[:-1])), end)
     file('idat-long', ihdr, chunk(b'IDAT', zlib.compress(raw + raw[:49])), end)
-    file('idat-trailing', ihdr, chunk(b'IDAT', stream + b'more'), end)
+    # All samples are there and checked; libpng overlooks what follows them.
+    out.good('good-png-idat-trailing.png', SIGNATURE + ihdr + chunk(b'IDAT', stream + b'more') + end, 16, 12, 3,
+             'u8', flat(rows), status='0|3')
     file('idat-cut-stream', ihdr, chunk(b'IDAT', stream[:len(stream) // 2]), end)
     file('idat-missing', ihdr, end)
     file('idat-only-empty', ihdr, chunk(b'IDAT', b''), end)

@@ -275,6 +275,8 @@ def good(out):
                  status=status)
     plain('no-rows-per-strip', without=('rows_per_strip',))
     plain('no-strip-byte-counts', status='0|3', without=('counts',))
+    # A count one too small, though all samples are there: libtiff works it out.
+    plain('strip-count-small', status='0|3', counts=(LONG, [width * height - 1]))
     plain('short-sizes', width=(SHORT, [width]), height=(SHORT, [height]))
     for unit in (1, 2, 3):
         plain('resolution-unit%d' % unit, xres=(RATIONAL, [(300, 1)]), yres=(RATIONAL, [(1500, 10)]),
@@ -373,7 +375,6 @@ def bad(out):
     changed('strip-beyond', offsets=(LONG, [10**6]))
     changed('strip-far-beyond', big=True, offsets=(LONG8, [2**63]))
     changed('strip-at-zero-short', offsets=(LONG, [0]), counts=(LONG, [0]))
-    changed('strip-too-short', counts=(LONG, [16 * 12 - 1]))
     changed('strips-too-few', rows_per_strip=4, offsets=(LONG, [8]), counts=(LONG, [64]))
     changed('tile-size-zero', tile=(16, 16), tile_width=(LONG, [0]))
     changed('tile-size-huge', tile=(16, 16), tile_width=(LONG, [2**31]), tile_height=(LONG, [2**31]), status='3|6')

@@ -1,6 +1,7 @@
 /* Reading and writing where nothing goes wrong, and every kind of path. */
 #include "alloc.h"
 #include "io/file.h"
+#include "io/sys.h"
 #include "util.h"
 
 #include <errno.h>
@@ -89,6 +90,22 @@ static void same_size_other_time(void **state)
     (void)state;
     put_text("a", "0123456789");
     assert_int_equal(gf_in_open(&in, "a", NULL), GF_OK);
+    assert_int_equal(utimensat(AT_FDCWD, "a", times, 0), 0);
+    assert_int_equal(gf_in_unchanged(in, NULL), GF_EINPUT);
+    gf_in_close(&in);
+}
+
+static void same_time_other_size(void **state)
+{
+    struct gf_in *in;
+    struct stat info;
+
+    (void)state;
+    put_text("a", "0123456789");
+    assert_int_equal(stat("a", &info), 0);
+    assert_int_equal(gf_in_open(&in, "a", NULL), GF_OK);
+    assert_int_equal(truncate("a", 11), 0);
+    struct timespec times[2] = {info.st_atim, info.st_mtim};
     assert_int_equal(utimensat(AT_FDCWD, "a", times, 0), 0);
     assert_int_equal(gf_in_unchanged(in, NULL), GF_EINPUT);
     gf_in_close(&in);
@@ -537,13 +554,43 @@ static void leftovers(void **state)
     assert_int_equal(entries("."), 6);
 }
 
+/* The clean-up of a folder spares what this process is writing there. */
+static void two_at_once(void **state)
+{
+    struct gf_out *a, *b, *c;
+    struct gf_error e;
+
+    (void)state;
+    assert_int_equal(mkdir("d", 0755), 0);
+    gf_io_fail_at("open", 2, EOPNOTSUPP, 0);
+    assert_int_equal(gf_out_open(&a, "x", &plain, &e), GF_OK);
+    gf_io_fail_at("open", 2, EOPNOTSUPP, 0);
+    assert_int_equal(gf_out_open(&b, "d/x", &plain, &e), GF_OK);
+    gf_io_fail_at("open", 2, EOPNOTSUPP, 0);
+    assert_int_equal(gf_out_open(&c, "x", &plain, &e), GF_OK);
+    gf_io_fail_at("open", 0, 0, 0);
+    assert_int_equal(entries("."), 3);
+    assert_int_equal(gf_out_write(a, "a", 1, &e), GF_OK);
+    assert_int_equal(gf_out_write(b, "b", 1, &e), GF_OK);
+    assert_int_equal(gf_out_write(c, "c", 1, &e), GF_OK);
+    assert_int_equal(gf_out_commit(&c, &e), GF_OK);
+    assert_file("x", "c");
+    assert_int_equal(gf_out_commit(&b, &e), GF_OK);
+    assert_int_equal(gf_out_commit(&a, &e), GF_OK);
+    assert_file("x", "a");
+    assert_file("d/x", "b");
+    assert_int_equal(entries("."), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, folder_enter, folder_leave)
-        T(reading), T(same_size_other_time), T(unreadable), T(standard_input), T(writing),
+        T(reading), T(same_size_other_time),
+        T(same_time_other_size), T(unreadable), T(standard_input), T(writing),
         T(replacing), T(links), T(wrong_places), T(no_permission), T(streams),
         T(standard_output), T(terminals), T(closed_streams), T(leftovers),
+        T(two_at_once),
 #undef T
     };
 

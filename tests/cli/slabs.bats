@@ -1,0 +1,64 @@
+# The same bytes for any slab, any number of threads and any memory: the pipeline's halos.
+load helpers
+
+# same ARGUMENTS: gpufilt ARGUMENTS OUT gives the same file with slabs of 1, 2, 3 and 7 units on one
+# and on three threads as in one piece.
+same()
+{
+    local slab jobs
+    "$GPUFILT" "$@" -q --sync none -j 1 whole.raw -f raw || fail "gpufilt $*"
+    for slab in 1 2 3 7; do
+        for jobs in 1 3; do
+            GPUFILT_TEST_SLAB=$slab "$GPUFILT" "$@" -q --sync none -j $jobs part.raw -f raw || fail "slab $slab: gpufilt $*"
+            cmp whole.raw part.raw || fail "slab $slab, $jobs threads: gpufilt $*"
+        done
+    done
+}
+
+noise()
+{
+    python3 - "$1" "$2" <<'END'
+import random, sys
+random.seed(7)
+open(sys.argv[1], 'wb').write(bytes(random.randrange(256) for _ in range(int(sys.argv[2]))))
+END
+}
+
+@test "slabs of rows: every border, masks smaller and larger than the picture" {
+    has_hooks || skip "a build without test hooks"
+    noise in.raw $((23 * 19))
+    for border in zero clamp wrap symmetric reflect101 normalize; do
+        for mask in gauss3 box31 "1,2;3,4;5,6;7,8"; do
+            same correlate --raw 23x19:u8 -k "$mask" -b "$border" in.raw
+        done
+    done
+    same correlate --raw 23x19:u8 -k gauss5 -b valid in.raw
+    same correlate --raw 23x19:u8 -k gauss5 --roi 3,11+17x6 in.raw
+}
+
+@test "slabs of planes: every border, and slice by slice" {
+    has_hooks || skip "a build without test hooks"
+    noise in.raw $((7 * 9 * 11 * 2))
+    for border in zero clamp wrap symmetric reflect101 normalize; do
+        for mask in gauss5 box15 "1,2;3,4;;5,6;7,8;;9,1;2,3"; do
+            same correlate --raw 7x9x11:u16 -k "$mask" -b "$border" in.raw
+        done
+    done
+    same blur --raw 7x9x11:u16 --sigma 1.2 in.raw
+    same blur --raw 7x9x11:u16 --sigma 1.2 --2d in.raw
+    same correlate --raw 7x9x11:u16 -k gauss3 -b valid in.raw
+    same blur --raw 7x9x11:u16 --sigma 1 --roi 1,2,5+4x5x6 in.raw
+    same blur --raw 7x9x11:u16 --sigma 1 --2d --roi 1,2,5+4x5x6 in.raw
+}
+
+@test "a picture with checksums is read to its end when only a part is wanted" {
+    cp "$samples/camera.png" cut.png
+    # One bit of the last rows' data.
+    python3 - <<'END'
+data = bytearray(open('cut.png', 'rb').read())
+data[-40] ^= 1
+open('cut.png', 'wb').write(data)
+END
+    refused 3 convert --roi 0,0+16x16 cut.png out.png
+    [ ! -e out.png ]
+}
