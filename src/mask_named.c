@@ -207,8 +207,8 @@ static enum gf_status fail_in_family(const char *name, struct gf_error *e)
 {
     uint64_t number;
     if (strncmp(name, "gauss", 5) == 0 && gf_parse_u64(name + 5, &number))
-        return gf_fail(e, GF_EUSAGE, "%s: no such mask; there are gauss3, gauss5, gauss7 and gauss9, "
-                       "and any other width by --sigma", name);
+        return gf_fail(e, GF_EUSAGE, "%s: no such mask; there are gauss3, gauss5, gauss7 and "
+                       "gauss9, and any other width by --sigma", name);
     if (strncmp(name, "box", 3) == 0 && gf_parse_u64(name + 3, &number))
         return gf_fail(e, GF_EUSAGE, "%s: no such mask; there are box3, box5, ... box31, and any "
                        "other by 'gpufilt masks make box --size N'", name);
@@ -245,7 +245,7 @@ enum gf_status gf_mask_named(struct gf_mask *mask, const char *name, int dimensi
         return gf_fail(e, GF_EUSAGE, "%s: a mask for pictures, but the data are a volume; --2d "
                        "filters it slice by slice", name);
     if (row->shown.dimensions == 3 && dimensions == 2)
-        return gf_fail(e, GF_EUSAGE, "%s: a mask for volumes, but the data are pictures; --3d makes "
-                       "a volume of pages", name);
+        return gf_fail(e, GF_EUSAGE, "%s: a mask for volumes, but the data are pictures; --3d "
+                       "makes a volume of pages", name);
     return row->make(mask, row, dimensions, e);
 }

@@ -83,6 +83,7 @@ enum gf_status gf_mask_print(const struct gf_mask *mask, char **text, struct gf_
     struct gf_buffer out = { 0 };
     char number[GF_NUMBER_TEXT];
     bool suffice, moved = false;
+    bool gaussian = mask->sigma[0] > 0 || mask->sigma[1] > 0 || mask->sigma[2] > 0;
     enum gf_status status;
     *text = NULL;
     GF_TRY(rows_suffice(mask, &suffice, e));
@@ -93,13 +94,13 @@ enum gf_status gf_mask_print(const struct gf_mask *mask, char **text, struct gf_
     if (moved)
         gf_buffer_printf(&out, "origin %u %u %u\n", (unsigned)mask->origin[0],
                          (unsigned)mask->origin[1], (unsigned)mask->origin[2]);
-    if (mask->sigma[0] > 0 || mask->sigma[1] > 0 || mask->sigma[2] > 0) {
+    if (gaussian) {
         gf_buffer_text(&out, "sigma");
         for (int a = 0; a < 3; a++)
             gf_buffer_printf(&out, " %s", gf_format_double(number, mask->sigma[a]));
         gf_buffer_text(&out, "\n");
     }
-    if (suffice)
+    if (suffice && !gaussian)
         print_rows(&out, mask);
     else
         print_factors(&out, mask);

@@ -139,8 +139,9 @@ static enum gf_status need_sigma(const char *kind, const double sigma[3], int di
     return gf_fail(e, GF_EUSAGE, "masks make %s: needed a standard deviation; add --sigma S", kind);
 }
 
-static enum gf_status make_gauss(struct gf_mask *mask, const double sigma[3], const uint32_t size[3],
-                                 double truncate, int dimensions, struct gf_error *e)
+static enum gf_status make_gauss(struct gf_mask *mask, const double sigma[3],
+                                 const uint32_t size[3], double truncate, int dimensions,
+                                 struct gf_error *e)
 {
     (void)size;
     GF_TRY(need_sigma("gauss", sigma, dimensions, e));

@@ -2,6 +2,7 @@
 
 #include "../alloc.h"
 #include "../util.h"
+#include "deflate_runs.h"
 #include "png_chunks.h"
 
 #include <pthread.h>
@@ -35,7 +36,7 @@ struct gf_deflate {
     struct gf_deflate_options options;
     struct slot *slots;
     unsigned slot_count, current;  /* current: being filled */
-    z_stream *streams;             /* one a thread; one when there is none */
+    z_stream *streams;             /* one a thread; one when there is none; NULL at level -1 */
     unsigned stream_count;
     size_t out_room;
     uint32_t adler;
@@ -51,21 +52,11 @@ struct gf_deflate {
 
 /* ---- one block ---- */
 
-static void compress_block(const struct gf_deflate *d, struct slot *s, z_stream *z)
+static void compress_with_zlib(const struct gf_deflate *d, struct slot *s, z_stream *z,
+                               uint8_t *out)
 {
-    uint8_t *out = s->out + GF_DEFLATE_MARGIN;
     const uint8_t *block = s->in + WINDOW;
-    int code;
-
-    s->out_size = 0;
-    if (s->first) {
-        /* Deflate, 32 KiB window, "fastest": the level is informative only. */
-        out[0] = 0x78;
-        out[1] = 0x01;
-        s->out_size = 2;
-    }
-    s->adler = (uint32_t)adler32(1, block, (uInt)s->size);
-    code = deflateReset(z);
+    int code = deflateReset(z);
     if (code == Z_OK && s->window > 0)
         code = deflateSetDictionary(z, block - s->window, (uInt)s->window);
     z->next_in = block;
@@ -78,13 +69,32 @@ static void compress_block(const struct gf_deflate *d, struct slot *s, z_stream 
     s->out_size += d->out_room - z->avail_out;
 }
 
+static void compress_block(const struct gf_deflate *d, struct slot *s, z_stream *z)
+{
+    uint8_t *out = s->out + GF_DEFLATE_MARGIN;
+    const uint8_t *block = s->in + WINDOW;
+
+    s->out_size = 0;
+    if (s->first) {
+        /* Deflate, 32 KiB window, "fastest": the level is informative only. */
+        out[0] = 0x78;
+        out[1] = 0x01;
+        s->out_size = 2;
+    }
+    s->adler = (uint32_t)adler32(1, block, (uInt)s->size);
+    if (d->options.level < 0)
+        s->out_size += gf_deflate_runs(block, s->size, s->last, out + s->out_size);
+    else
+        compress_with_zlib(d, s, z, out);
+}
+
 static void *work(void *argument)
 {
     struct gf_deflate *d = argument;
     z_stream *z;
 
     pthread_mutex_lock(&d->lock);
-    z = &d->streams[d->next_stream++];
+    z = d->streams ? &d->streams[d->next_stream++] : NULL;
     for (;;) {
         struct slot *s = &d->slots[d->take];
         if (s->state == SLOT_READY) {
@@ -209,16 +219,18 @@ static unsigned processors(void)
 
 static enum gf_status make_streams(struct gf_deflate *d, unsigned count, struct gf_error *e)
 {
-    int level = d->options.level < 0 ? 1 : d->options.level;
-    int strategy = d->options.level < 0 ? Z_RLE : d->options.strategy;
     void *block = NULL;
+    if (d->options.level < 0) {
+        d->out_room = gf_deflate_runs_bound(BLOCK);
+        return GF_OK;
+    }
     GF_TRY(gf_allocate(&block, count, sizeof *d->streams, "compression", e));
-    memset(block, 0, count * sizeof *d->streams);
-    d->streams = block;
+    d->streams = memset(block, 0, count * sizeof *d->streams);
     for (unsigned i = 0; i < count; i++) {
         d->streams[i].zalloc = gf_zlib_alloc;
         d->streams[i].zfree = gf_zlib_free;
-        if (deflateInit2(&d->streams[i], level, Z_DEFLATED, -MAX_WBITS, 8, strategy) != Z_OK)
+        if (deflateInit2(&d->streams[i], d->options.level, Z_DEFLATED, -MAX_WBITS, 8,
+                         d->options.strategy) != Z_OK)
             return gf_fail(e, GF_EMEMORY, "out of memory for compression; set a higher "
                            "--max-memory");
         d->stream_count++;

@@ -147,8 +147,8 @@ static enum gf_status open_spool(struct gf_out *out, struct gf_error *e)
             unlink(path);
     }
     if (out->fd < 0)
-        return gf_fail(e, GF_EOUTPUT, "%s: a temporary file in %s cannot be created: %s; set TMPDIR",
-                       out->name, folder, strerror(errno));
+        return gf_fail(e, GF_EOUTPUT, "%s: a temporary file in %s cannot be created: %s; set "
+                       "TMPDIR", out->name, folder, strerror(errno));
     return GF_OK;
 }
 

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* Not restored: the compiler counts unused functions at the end of the file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 static _Thread_local bool no_memory;
 
 /* Zeroed, so that damaged data never show what was in memory before. */
@@ -25,8 +28,6 @@ static inline void *regrow(void *block, uint64_t size)
     return larger;
 }
 
-/* Not restored after the include: the compiler counts unused functions at the file's end. */
-#pragma GCC diagnostic ignored "-Wunused-function"
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_NO_STDIO

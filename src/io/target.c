@@ -97,9 +97,11 @@ static pid_t pid_in_name(const char *name)
     const char *end, *p;
     long long pid = 0;
 
-    if (name[0] != '.' || size <= sizeof SUFFIX || strcmp(name + size - (sizeof SUFFIX - 1), SUFFIX))
+    if (name[0] != '.' || size <= sizeof SUFFIX)
         return 0;
     end = name + size - (sizeof SUFFIX - 1);
+    if (strcmp(end, SUFFIX) != 0)
+        return 0;
     p = end;
     while (p > name && ((p[-1] >= '0' && p[-1] <= '9') || p[-1] == '-'))
         p--;
@@ -168,8 +170,8 @@ static void remove_stale(int folder)
 /* ---- the target ---- */
 
 /* The descriptor that a path of the system names, such as 1 for "/proc/self/fd/1", to which
- * "/dev/stdout" is a link; else -1. Going through these links would open the file behind anew, at its start, or replace it under the
- * feet of the shell that redirected to it. */
+ * "/dev/stdout" is a link; else -1. Going through these links would open the file behind anew,
+ * at its start, or replace it under the feet of the shell that redirected to it. */
 static int own_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};

@@ -172,7 +172,8 @@ static enum gf_status tiff_open(struct gf_reader *r, struct gf_error *e)
 static bool is_utf8(const uint8_t *p)
 {
     while (*p) {
-        unsigned more = *p < 0x80 ? 0 : *p >> 5 == 6 ? 1 : *p >> 4 == 14 ? 2 : *p >> 3 == 30 ? 3 : 9;
+        unsigned more = *p < 0x80 ? 0 : *p >> 5 == 6 ? 1 : *p >> 4 == 14 ? 2
+                        : *p >> 3 == 30 ? 3 : 9;
         if (more == 9 || (more == 1 && *p < 0xc2))
             return false;
         for (p++; more > 0; more--, p++)

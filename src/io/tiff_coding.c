@@ -51,6 +51,12 @@ static bool has_predictor(uint16_t compression)
            compression == COMPRESSION_ZSTD || compression == COMPRESSION_LZMA;
 }
 
+/* Deflate has an old code too. */
+static uint16_t modern(uint16_t compression)
+{
+    return compression == COMPRESSION_DEFLATE ? COMPRESSION_ADOBE_DEFLATE : compression;
+}
+
 static bool keeps_all(uint16_t compression)
 {
     return compression == COMPRESSION_NONE || compression == COMPRESSION_PACKBITS ||
@@ -76,8 +82,8 @@ static enum gf_status check_picture(const struct gf_writer *w, uint16_t compress
     return gf_fail(e, GF_EFEATURE, "%s: %s cannot hold %u channels of %s (%s); use --compression "
                    "deflate", w->name, w->options.compression, (unsigned)image->channels,
                    gf_type_name(image->type),
-                   compression == COMPRESSION_JPEG ? "gray or RGB of u8 it can"
-                                                   : "RGB and RGBA of u8 to a width of 16383 it can");
+                   compression == COMPRESSION_JPEG ? "it can hold gray or RGB of u8"
+                                                   : "it can hold RGB or RGBA of u8, 16383 wide");
 }
 
 static void choose_predictor(const struct gf_writer *w, struct gf_tiff_coding *c)
@@ -88,9 +94,7 @@ static void choose_predictor(const struct gf_writer *w, struct gf_tiff_coding *c
     c->predictor = PREDICTOR_NONE;
     if (!has_predictor(c->compression))
         return;
-    if (kept->known && !w->options.compression && has_predictor(kept->compression == COMPRESSION_DEFLATE
-                                                       ? COMPRESSION_ADOBE_DEFLATE
-                                                       : kept->compression)) {
+    if (kept->known && !w->options.compression && has_predictor(modern(kept->compression))) {
         c->predictor = kept->predictor == 0 ? PREDICTOR_NONE : kept->predictor;
         if (c->predictor == PREDICTOR_FLOATINGPOINT && !is_float)
             c->predictor = PREDICTOR_HORIZONTAL;
@@ -134,8 +138,7 @@ enum gf_status gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_c
         by_name(w->options.compression, &coding->compression);
         GF_TRY(check_picture(w, coding->compression, e));
     } else if (kept->known) {
-        coding->compression = kept->compression == COMPRESSION_DEFLATE
-                                  ? COMPRESSION_ADOBE_DEFLATE : kept->compression;
+        coding->compression = modern(kept->compression);
         if (!keeps_all(coding->compression) || !TIFFIsCODECConfigured(coding->compression)) {
             const TIFFCodec *codec = TIFFFindCODEC(coding->compression);
             if (!*said)

@@ -30,8 +30,8 @@ enum gf_status gf_tiff_accepts(const struct gf_image *image, uint64_t images, co
     if (image->width == 0 || image->height == 0 || image->depth == 0 || image->channels == 0)
         return gf_fail(e, GF_EFEATURE, "%s: a TIFF cannot hold an image of size 0", name);
     if (image->width > UINT32_MAX || image->height > UINT32_MAX)
-        return gf_fail(e, GF_EFEATURE, "%s: %llux%llu is more than the 2^32 rows and columns a TIFF "
-                       "can hold; write raw samples (-f raw)", name,
+        return gf_fail(e, GF_EFEATURE, "%s: %llux%llu is more than the 2^32 rows and columns a "
+                       "TIFF can hold; write raw samples (-f raw)", name,
                        (unsigned long long)image->width, (unsigned long long)image->height);
     if (image->channels / gf_tiff_pages_per_plane(image) > UINT16_MAX)
         return gf_fail(e, GF_EFEATURE, "%s: %u channels are more than the 65535 a TIFF can hold; "
@@ -69,7 +69,9 @@ static enum gf_status open_file(struct gf_writer *w, struct gf_error *e)
     struct tiff_output *s = w->state;
     const struct gf_tiff_layout *kept = &w->image.meta.tiff;
     bool machine_big = *(const uint8_t *)&one == 0;
-    bool big_endian = kept->known && kept->big_endian;
+    /* libtiff writes the floating-point predictor of a big-endian file the wrong way round. */
+    bool big_endian = kept->known && kept->big_endian &&
+                      s->coding.predictor != PREDICTOR_FLOATINGPOINT;
     uint64_t bytes;
     bool big = gf_tiff_needs_big(w, &s->coding, &bytes) || (kept->known && kept->bigtiff);
     char mode[4] = {'w', big_endian ? 'b' : 'l', big ? '8' : '4', 0};
@@ -117,6 +119,8 @@ enum gf_status gf_tiff_begin(struct gf_writer *w, struct gf_error *e)
     s->z = s->y = s->filled = 0;
     if (!s->tif)
         GF_TRY(open_file(w, e));
+    if (s->swap && s->coding.predictor == PREDICTOR_FLOATINGPOINT)
+        s->coding.predictor = PREDICTOR_NONE; /* for open_file's reason */
     /* The channels of a plane that go to several pages: libtiff writes one page after the
      * other, so the plane is collected first. */
     s->band_rows = s->pages > 1 ? w->image.height : gf_min(c->band_rows, w->image.height);

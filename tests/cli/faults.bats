@@ -3,6 +3,12 @@
 # complete, nothing else is left behind, and the status says so.
 load helpers
 
+teardown()
+{
+    cd /
+    ! mountpoint -q "$BATS_TEST_TMPDIR/work/disk" || umount "$BATS_TEST_TMPDIR/work/disk"
+}
+
 # inputs: a small picture of each kind that is written in another way.
 inputs()
 {
@@ -54,6 +60,8 @@ io_sweep()
 {
     local suffix=${1##*.} out=out/$1 kind n sticky error fault points=0
     shift
+    rm -rf out
+    mkdir out
     for kind in "$@"; do
         case $kind in
         open) error=EMFILE ;;
@@ -64,7 +72,7 @@ io_sweep()
             for n in 1 2 3 4 5 6 7 8; do
                 fault=$kind:$n:$error$sticky
                 cp "old.$suffix" "$out"
-                run --separate-stderr env GPUFILT_TEST_IO="$fault" "$GPUFILT" blur -k gauss5 "${out##*/}" "$out"
+                attempt env GPUFILT_TEST_IO="$fault" "$GPUFILT" blur -k gauss5 "${out##*/}" "$out"
                 sane "$fault"
                 case $status in
                 0 | 3 | 4) ;;
@@ -108,7 +116,7 @@ every_call='open fstat read pread write pwrite fallocate fsync linkat renameat c
     says in.png
     says 'nput/output error'
     for fault in write:1:ENOSPC:sticky pwrite:1:ENOSPC:sticky; do
-        run --separate-stderr env GPUFILT_TEST_IO="$fault" "$GPUFILT" blur -k gauss5 in.png out/in.png
+        attempt env GPUFILT_TEST_IO="$fault" "$GPUFILT" blur -k gauss5 in.png out/in.png
         if [ "$status" -ne 0 ]; then break; fi
     done
     [ "$status" -eq 4 ] || fail 'no write failed'
@@ -125,7 +133,7 @@ every_call='open fstat read pread write pwrite fallocate fsync linkat renameat c
     inputs
     for file in in.png in.tif in_40x30_u8.raw; do
         for kind in read pread write pwrite; do
-            run --separate-stderr env GPUFILT_TEST_IO="$kind:1:short:sticky" "$GPUFILT" blur -k gauss5 "$file" "out/$file"
+            attempt env GPUFILT_TEST_IO="$kind:1:short:sticky" "$GPUFILT" blur -k gauss5 "$file" "out/$file"
             [ "$status" -eq 0 ] || fail "$kind short"
             cmp "out/$file" "wanted.${file##*.}"
         done
@@ -141,11 +149,13 @@ alloc_sweep()
 {
     local file=$1 suffix=${1##*.} n sticky
     shift
+    rm -rf out
+    mkdir out
     for sticky in '' +; do
         n=1
         while :; do
             cp "old.$suffix" "out/$file"
-            run --separate-stderr env GPUFILT_TEST_ALLOC="$n$sticky" "$GPUFILT" "$@" "$file" "out/$file"
+            attempt env GPUFILT_TEST_ALLOC="$n$sticky" "$GPUFILT" "$@" "$file" "out/$file"
             sane "allocation $n$sticky: $*"
             old_or_new "out/$file" "$suffix" "$status" "allocation $n$sticky: $*"
             [ "$status" -ne 0 ] || break
@@ -181,10 +191,10 @@ alloc_sweep()
     inputs
     for command in 'blur -k gauss5 in.png -f png -' 'info in.png' 'masks list' 'masks show gauss5' '--help' '--version' \
                    'help blur'; do
-        run --separate-stderr bash -c "\"\$GPUFILT\" $command >/dev/full"
+        attempt bash -c "\"\$GPUFILT\" $command >/dev/full"
         [ "$status" -eq 4 ] || fail "$command >/dev/full"
         sane "$command >/dev/full"
-        run --separate-stderr bash -c "\"\$GPUFILT\" $command >&-"
+        attempt bash -c "\"\$GPUFILT\" $command >&-"
         [ "$status" -eq 4 ] || fail "$command >&-"
         sane "$command >&-"
     done
@@ -193,7 +203,7 @@ alloc_sweep()
 
 @test "a closed standard input is an input error, a closed standard error does not matter" {
     inputs
-    run --separate-stderr bash -c '"$GPUFILT" blur -k gauss5 - out/in.png <&-'
+    attempt bash -c '"$GPUFILT" blur -k gauss5 - out/in.png <&-'
     [ "$status" -eq 3 ]
     [ -z "$(ls -A out)" ]
     run bash -c '"$GPUFILT" blur -k gauss5 in.png out/in.png 2>&-'
@@ -208,14 +218,14 @@ alloc_sweep()
 
 @test "a reader that goes away: SIGPIPE, quietly" {
     # shellcheck disable=SC2016
-    run --separate-stderr env --default-signal=PIPE bash -c \
+    attempt env --default-signal=PIPE bash -c \
         '"$GPUFILT" blur -k gauss3 "$1" -f raw - | head -c 10 >/dev/null; exit "${PIPESTATUS[0]}"' - \
         "$samples/ct_96x96x64_u16le.raw"
     [ "$status" -eq 141 ] || fail 'not ended by SIGPIPE'
     [ -z "$stderr" ] || fail 'not quiet'
     # Where SIGPIPE is ignored, EPIPE is a write error.
     # shellcheck disable=SC2016
-    run --separate-stderr env --ignore-signal=PIPE bash -c \
+    attempt env --ignore-signal=PIPE bash -c \
         '"$GPUFILT" blur -k gauss3 "$1" -f raw - | head -c 10 >/dev/null; exit "${PIPESTATUS[0]}"' - \
         "$samples/ct_96x96x64_u16le.raw"
     [ "$status" -eq 4 ] || fail 'EPIPE is not status 4'
@@ -224,11 +234,9 @@ alloc_sweep()
 @test "a full disk: old output intact, nothing left behind" {
     mkdir disk
     mount -t tmpfs -o size=64k tmpfs disk 2>/dev/null || skip 'mount is not allowed'
-    # The file system goes whatever happens.
-    trap 'cd /; umount "$BATS_TEST_TMPDIR/work/disk"' RETURN
     for format in png tiff raw pnm; do
         printf old >disk/out
-        run --separate-stderr "$GPUFILT" blur -k gauss3 "$samples/chelsea.png" -f "$format" disk/out
+        attempt "$GPUFILT" blur -k gauss3 "$samples/chelsea.png" -f "$format" disk/out
         [ "$status" -eq 4 ] || fail "$format: status"
         sane "$format"
         says 'No space left'
@@ -238,7 +246,7 @@ alloc_sweep()
 
 @test "file size limit: status 4, not death by SIGXFSZ" {
     # shellcheck disable=SC2016
-    run --separate-stderr bash -c 'ulimit -f 16; exec "$GPUFILT" blur -k gauss3 "$1" out.png' - "$samples/chelsea.png"
+    attempt bash -c 'ulimit -f 16; exec "$GPUFILT" blur -k gauss3 "$1" out.png' - "$samples/chelsea.png"
     [ "$status" -eq 4 ] || fail 'status'
     sane 'ulimit -f'
     only
@@ -248,7 +256,7 @@ alloc_sweep()
     inputs
     for n in 3 4 5; do
         # shellcheck disable=SC2016
-        run --separate-stderr bash -c 'ulimit -n "$1"; exec "$GPUFILT" blur -k gauss3 in.png out/in.png' - "$n"
+        attempt bash -c 'ulimit -n "$1"; exec "$GPUFILT" blur -k gauss3 in.png out/in.png' - "$n"
         case $status in
         0) cmp out/in.png <("$GPUFILT" blur -k gauss3 in.png -f png -) ;;
         3 | 4) sane "ulimit -n $n" ;;
@@ -276,11 +284,13 @@ can_trace()
     local ended=0
     for file in in.png in.tif in_40x30_u8.raw; do
         suffix=${file##*.}
+        rm -rf out
+        mkdir out
         for call in openat pread64 pwrite64 write fallocate fsync linkat renameat renameat2 close; do
             for n in 1 2 3 5 8; do
                 for signal in TERM:143 INT:130; do
                     cp "old.$suffix" "out/$file"
-                    run --separate-stderr env --default-signal=INT,TERM strace -f -o /dev/null -e trace="$call" \
+                    attempt env --default-signal=INT,TERM strace -f -o /dev/null -e trace="$call" \
                         -e inject="$call:signal=SIG${signal%:*}:when=$n" "$GPUFILT" blur -k gauss5 "$file" "out/$file"
                     what="$file: SIG${signal%:*} at $call $n"
                     [ "$status" -eq 0 ] || [ "$status" -eq "${signal#*:}" ] || fail "$what"
@@ -301,13 +311,15 @@ can_trace()
     export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
     for file in in.png in.tif; do
         suffix=${file##*.}
+        rm -rf out
+        mkdir out
         for call in pread64:EIO pwrite64:ENOSPC write:ENOSPC fsync:EIO renameat:EACCES linkat:EPERM fallocate:ENOSPC \
                     openat:EMFILE close:EIO; do
             for n in 1 2 4 1+; do
                 # The loader's own calls cannot be told apart: an openat that fails for good is its.
                 [[ $call != openat:* && $call != pread64:* && $call != close:* || $n != '1+' ]] || continue
                 cp "old.$suffix" "out/$file"
-                run --separate-stderr strace -f -o /dev/null -e trace="${call%:*}" \
+                attempt strace -f -o /dev/null -e trace="${call%:*}" \
                     -e inject="${call%:*}:error=${call#*:}:when=$n" "$GPUFILT" blur -k gauss5 "$file" "out/$file"
                 what="$file: $call $n"
                 case $status in
@@ -365,7 +377,7 @@ END
     # Beneath the program the file ends at once, or later.
     for n in 2 3 4 5; do
         cp old.png out/in.png
-        run --separate-stderr strace -f -o /dev/null -e trace=pread64 -e inject="pread64:retval=0:when=$n+" \
+        attempt strace -f -o /dev/null -e trace=pread64 -e inject="pread64:retval=0:when=$n+" \
             "$GPUFILT" blur -k gauss5 in.png out/in.png
         case $status in
         0 | 3 | 127 | 1) ;;

@@ -19,7 +19,7 @@ check()
         [ "$options" != - ] || options=
         rm -f out.raw
         # shellcheck disable=SC2086
-        run --separate-stderr "$GPUFILT" convert $options "$corpus/$name" -f raw out.raw
+        attempt "$GPUFILT" convert $options "$corpus/$name" -f raw out.raw
         if [[ "|$wanted|" != *"|$status|"* ]]; then
             echo "$name: status $status, needed $wanted: $stderr"
         elif [ "$status" -eq 0 ] && [ "$(sum out.raw)" != "$hash" ]; then
@@ -32,8 +32,8 @@ check()
             echo "$name: words on standard output: $output"
         elif [[ $stderr == *Sanitizer* || $stderr == *'runtime error'* ]]; then
             echo "$name: $stderr"
-        elif [ "$status" -eq 0 ] && ! "$GPUFILT" info "$corpus/$name" | grep -q "${width}x$height"; then
-            echo "$name: info does not say ${width}x$height: $("$GPUFILT" info "$corpus/$name" 2>&1)"
+        elif [ "$status" -eq 0 ] && ! "$GPUFILT" info "$corpus/$name" | grep -q "$width x $height"; then
+            echo "$name: info does not say $width x $height: $("$GPUFILT" info "$corpus/$name" 2>&1)"
         else
             continue
         fi

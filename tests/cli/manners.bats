@@ -142,13 +142,13 @@ wanted()
 
 @test "names with control characters are escaped in messages" {
     name=$'evil\e[31m\nname\x07.pgm'
-    run --separate-stderr "$GPUFILT" blur -k gauss3 "$name" out.pgm
+    attempt "$GPUFILT" blur -k gauss3 "$name" out.pgm
     [ "$status" -eq 3 ]
     [ "${#stderr_lines[@]}" -eq 1 ] || fail 'the newline came through'
     [[ $stderr != *$'\e'* && $stderr != *$'\x07'* ]] || fail 'a control character came through'
     [[ $stderr == *evil* ]]
     # Bytes that are not UTF-8.
-    run --separate-stderr "$GPUFILT" blur -k gauss3 $'caf\xe9.pgm' out.pgm
+    attempt "$GPUFILT" blur -k gauss3 $'caf\xe9.pgm' out.pgm
     [ "$status" -eq 3 ]
     [[ $stderr != *$'\xe9'* ]] || fail 'a byte that is not UTF-8 came through'
     # Such names work all the same.
@@ -156,18 +156,18 @@ wanted()
     ok blur -k gauss3 "$name" $'out\e.pgm'
     wanted $'out\e.pgm'
     # In reports as well.
-    run --separate-stderr "$GPUFILT" info "$name"
+    attempt "$GPUFILT" info "$name"
     [[ $output != *$'\e'* ]] || fail 'info prints a control character'
-    run --separate-stderr "$GPUFILT" info --json "$name"
+    attempt "$GPUFILT" info --json "$name"
     python3 -c 'import json, sys; json.loads(sys.argv[1])' "$output"
 }
 
 @test "what a file says about itself is escaped too" {
     python3 "$tests/corpus/make_corpus.py" corpus
-    run --separate-stderr "$GPUFILT" info corpus/good-tiff-description-not-utf8.tif
+    attempt "$GPUFILT" info corpus/good-tiff-description-not-utf8.tif
     [ "$status" -eq 0 ]
     [[ $output != *$'\e'* && $output != *$'\xe9'* ]] || fail 'raw bytes of the file came through'
-    run --separate-stderr "$GPUFILT" info --json corpus/good-tiff-description-not-utf8.tif
+    attempt "$GPUFILT" info --json corpus/good-tiff-description-not-utf8.tif
     python3 -c 'import json, sys; json.loads(sys.argv[1])' "$output"
 }
 
@@ -218,7 +218,7 @@ wanted()
 @test "a batch with a bad file: the others are done, status 8" {
     printf 'P5 4 3 255\nshort' >bad.pgm
     cp in.pgm two.pgm
-    run --separate-stderr "$GPUFILT" blur -k gauss3 -o made in.pgm bad.pgm missing.pgm two.pgm
+    attempt "$GPUFILT" blur -k gauss3 -o made in.pgm bad.pgm missing.pgm two.pgm
     [ "$status" -eq 8 ] || fail 'status'
     says bad.pgm
     says missing.pgm
@@ -231,7 +231,7 @@ wanted()
     mkdir a b
     cp in.pgm a/x.pgm
     cp in.pgm b/x.pgm
-    run --separate-stderr "$GPUFILT" blur -k gauss3 -o made a/x.pgm b/x.pgm
+    attempt "$GPUFILT" blur -k gauss3 -o made a/x.pgm b/x.pgm
     [ "$status" -ne 0 ] || fail 'one result was lost without a word'
     says x.pgm
 }
@@ -254,6 +254,6 @@ wanted()
 }
 
 @test "no colour and no progress where there is no terminal" {
-    run --separate-stderr "$GPUFILT" blur -v -k gauss3 in.pgm out.pgm
+    attempt "$GPUFILT" blur -v -k gauss3 in.pgm out.pgm
     [[ $stderr != *$'\e'* && $stderr != *$'\r'* ]]
 }

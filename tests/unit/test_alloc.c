@@ -53,7 +53,7 @@ static void blocks(void **state)
     }
     gf_free(NULL);
     /* The header and the rounding count, or a million texts of one byte would look small. */
-    void *p = gf_alloc(65, 1);
+    void *p = gf_alloc(70, 1);
     assert_int_equal(gf_memory_used(), 192);
     gf_free(p);
 }
@@ -97,12 +97,14 @@ static void overflow(void **state)
     assert_null(gf_alloc((UINT64_C(1) << 63) - 64, 1));
     assert_null(gf_alloc(UINT64_C(1) << 32, UINT64_C(1) << 32));
     assert_null(gf_alloc_zero(UINT64_C(1) << 33, UINT64_C(1) << 31));
-    assert_int_equal(gf_allocate(&p, UINT64_C(1) << 40, UINT64_C(1) << 40, "a slab", &e), GF_EMEMORY);
+    assert_int_equal(gf_allocate(&p, UINT64_C(1) << 40, UINT64_C(1) << 40, "a slab", &e),
+                     GF_EMEMORY);
     assert_null(p);
     assert_non_null(strstr(e.text, "a slab"));
     assert_non_null(strstr(e.text, "2^64"));
     /* 2^62 bytes fit in the type, but in no machine. */
-    assert_int_equal(gf_allocate(&p, UINT64_C(1) << 31, UINT64_C(1) << 31, "a slab", &e), GF_EMEMORY);
+    assert_int_equal(gf_allocate(&p, UINT64_C(1) << 31, UINT64_C(1) << 31, "a slab", &e),
+                     GF_EMEMORY);
     assert_null(p);
     assert_int_equal(gf_memory_used(), 0);
 }

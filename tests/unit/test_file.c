@@ -17,7 +17,8 @@
 
 #include "folder.h"
 
-static const struct gf_out_options plain, keep = {.no_clobber = true}, seekable = {.seekable = true};
+static const struct gf_out_options plain, keep = {.no_clobber = true},
+                                          seekable = {.seekable = true};
 
 static enum gf_status write_text(const char *path, const char *text,
                                  const struct gf_out_options *options, struct gf_error *e)

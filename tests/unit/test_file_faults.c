@@ -218,7 +218,8 @@ static void every_call_of_streaming(void **state)
                     gf_io_fail_at("open", 0, 0, 0);
                     dup2(saved, 1);
                     got = get("to", content, sizeof content);
-                    if (status == GF_OK && (got != sizeof NEW - 1 || memcmp(content, NEW, (size_t)got)))
+                    if (status == GF_OK &&
+                        (got != sizeof NEW - 1 || memcmp(content, NEW, (size_t)got) != 0))
                         fail_msg("success, but not the new content");
                     if (calls < n)
                         break;
@@ -264,7 +265,8 @@ static void every_call_of_reading(void **state)
     for (int pipe_in = 0; pipe_in <= 1; pipe_in++)
         for (size_t k = 0; k < GF_COUNT(kinds); k++)
             for (size_t i = 0; i < GF_COUNT(errors); i++)
-                for (int sticky = 0; sticky <= (errors[i] != EINTR && errors[i] != EAGAIN); sticky++)
+                for (int sticky = 0; sticky <= (errors[i] != EINTR && errors[i] != EAGAIN);
+                     sticky++)
                     for (uint64_t n = 1;; n++) {
                         struct gf_error e = {""};
                         enum gf_status status;
@@ -485,12 +487,20 @@ static void full_disk(void **state)
     assert_int_equal(umount("disk"), 0);
 }
 
+/* After a failure, too, the disk must not stay. */
+static int unmount_and_leave(void **state)
+{
+    umount2("disk", MNT_DETACH);
+    return folder_leave(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, folder_enter, folder_leave)
         T(every_call_of_writing), T(every_call_of_streaming), T(every_call_of_reading),
-        T(short_counts), T(no_memory), T(created_meanwhile), T(concurrent_writers), T(full_disk),
+        T(short_counts), T(no_memory), T(created_meanwhile), T(concurrent_writers),
+        cmocka_unit_test_setup_teardown(full_disk, folder_enter, unmount_and_leave),
 #undef T
     };
 

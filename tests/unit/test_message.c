@@ -42,7 +42,8 @@ static const char *caught(void)
 static void escapes(void **state)
 {
     static const struct { const char *text, *line; } cases[] = {
-        {"a.png: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "a.png: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"a.png: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "a.png: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"},
         {"\x1b[31m\n\t\x7f", "\\x1b[31m\\x0a\\x09\\x7f"},
         /* Not UTF-8: a lone byte, overlong forms, a surrogate, too large, cut short. */
         {"\xff \xc0\xaf \xe0\x80\xaf", "\\xff \\xc0\\xaf \\xe0\\x80\\xaf"},

@@ -561,14 +561,14 @@ static void texts_of_every_form(void **state)
     (void)state;
     assert_int_equal(compress2(packed + 6, &size, (const uint8_t *)"na\xefve", 5, 9), Z_OK);
     begin_png(&png, &r);
-    add_chunk(&png, "tEXt", "Author\0R\xe9my", 11);
+    add_chunk(&png, "tEXt", "Author\0\xa9 R\xe9my", 13);
     add_chunk(&png, "iTXt", "Title\0\0\0de\0Titel\0\xc3\xa9", 17);
     add_samples(&png, &r, 100);
     add_chunk(&png, "zTXt", packed, size + 6);
     add_chunk(&png, "IEND", NULL, 0);
     assert_int_equal(load_bytes(png.data, png.size, &l), GF_OK);
     assert_int_equal(l.image.meta.text_count, 3);
-    assert_string_equal(l.image.meta.texts[0].value, "R\xc3\xa9my");
+    assert_string_equal(l.image.meta.texts[0].value, "\xc2\xa9 R\xc3\xa9my");
     assert_string_equal(l.image.meta.texts[1].key, "Title");
     assert_string_equal(l.image.meta.texts[2].value, "na\xc3\xafve");
     unload(&l);

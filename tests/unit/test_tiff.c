@@ -2,6 +2,7 @@
 #include "tiff_make.h"
 
 #include <math.h>
+#include <zlib.h>
 
 static struct file file;
 
@@ -183,6 +184,80 @@ static void floats(void **state)
             }
             picture_free(&p);
         }
+}
+
+/* Bytes of samples from most to least significant, whatever the file's order, and their
+ * differences: the floating-point predictor of Adobe's third note. */
+static size_t predict3(const uint64_t *value, unsigned n, unsigned bytes, uint8_t *row)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned b = 0; b < bytes; b++)
+            row[b * n + i] = (uint8_t)(value[i] >> (8 * (bytes - 1 - b)));
+    for (unsigned i = n * bytes - 1; i > 0; i--)
+        row[i] = (uint8_t)(row[i] - row[i - 1]);
+    return (size_t)n * bytes;
+}
+
+/* Differences of neighbours, in the file's byte order. */
+static size_t predict2(const uint64_t *value, unsigned n, unsigned bytes, bool big_endian,
+                       uint8_t *row)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t v = value[i] - (i > 0 ? value[i - 1] : 0);
+        for (unsigned b = 0; b < bytes; b++)
+            row[i * bytes + b] = (uint8_t)(v >> (8 * (big_endian ? bytes - 1 - b : b)));
+    }
+    return (size_t)n * bytes;
+}
+
+static void predictors(void **state)
+{
+    static const uint64_t value[4][5] = {
+        {0x3c00, 0x4000, 0x4200, 0x4400, 0xffff},
+        {0x3f0000, 0x400000, 0x408000, 0x410000, 0x000001},
+        {0x3f800000, 0x40000000, 0x40400000, 0x40800000, 0xc3c66666},
+        {0x3ff0000000000000, 0x4000000000000000, 0x4008000000000000, 0x4010000000000000, 1},
+    };
+
+    (void)state;
+    for (unsigned predictor = 2; predictor <= 3; predictor++)
+        for (unsigned w = 0; w < 4; w++)
+            for (int big_endian = 0; big_endian < 2; big_endian++)
+                for (int packed = 0; packed < 2; packed++) {
+                    unsigned bytes = w == 3 ? 8 : w + 2;
+                    uint8_t row[64], strip[256];
+                    size_t n = predictor == 3 ? predict3(value[w], 5, bytes, row)
+                                              : predict2(value[w], 5, bytes, big_endian, row);
+                    uLongf size = sizeof strip;
+                    struct page page = {.width = 5, .height = 1, .samples = 1, .bits = 8 * bytes,
+                                        .format = 3, .photometric = 1, .rows_per_strip = 1,
+                                        .predictor = predictor, .compression = 8,
+                                        .value = value[w], .strip = strip};
+                    struct picture p;
+                    struct gf_error e;
+                    uint64_t images;
+                    assert_int_equal(compress2(strip, &size, row, n, packed ? 9 : 0), Z_OK);
+                    page.strip_size = size;
+                    start_file(&file, big_endian, false);
+                    add_page(&file, &page, first_link(&file));
+                    save(file.data, file.size);
+                    if (predictor == 2 && bytes == 3) {
+                        assert_int_equal(read_picture(&p, 0, 1, false, &images, &e), GF_EFEATURE);
+                        continue;
+                    }
+                    must_read(&p, 0, 1);
+                    for (unsigned i = 0; i < 5; i++) {
+                        static const float wide[] = {1, 2, 3, 4, 0x1p-78f};
+                        uint64_t got = 0;
+                        if (bytes == 3) {
+                            assert_memory_equal(p.rows + 4 * i, &wide[i], 4);
+                            continue;
+                        }
+                        memcpy(&got, p.rows + i * bytes, bytes);
+                        assert_true(got == value[w][i]);
+                    }
+                    picture_free(&p);
+                }
 }
 
 /* ---- colour ---- */
@@ -457,6 +532,7 @@ int main(void)
         cmocka_unit_test(integers),
         cmocka_unit_test(integers_beyond_f64),
         cmocka_unit_test(floats),
+        cmocka_unit_test(predictors),
         cmocka_unit_test(palettes),
         cmocka_unit_test(extra_samples),
         cmocka_unit_test(byte_counts_of_zero),

@@ -85,6 +85,9 @@ struct page {
     unsigned extra_count;         /* values of ExtraSamples */
     const uint64_t *extra;
     const uint64_t *value;        /* height x width x samples, as stored */
+    unsigned compression, predictor;
+    const uint8_t *strip;         /* the one strip as it is in the file, in place of values */
+    size_t strip_size;
 };
 
 static inline void start_file(struct file *f, bool big_endian, bool big)
@@ -116,7 +119,8 @@ static inline size_t add_page(struct file *f, const struct page *p, size_t link)
 {
     static uint64_t offsets[4096], counts[4096];
     unsigned wide = p->tile ? p->tile : p->width;
-    unsigned rows = p->tile ? p->tile : p->rows_per_strip < p->height ? p->rows_per_strip : p->height;
+    unsigned rows = p->tile ? p->tile
+                    : p->rows_per_strip < p->height ? p->rows_per_strip : p->height;
     unsigned across = p->tile ? (p->width + wide - 1) / wide : 1;
     unsigned down = (p->height + rows - 1) / rows, n = 0;
     unsigned planes = p->planar ? p->samples : 1, per = p->planar ? 1 : p->samples;
@@ -124,10 +128,18 @@ static inline size_t add_page(struct file *f, const struct page *p, size_t link)
     uint64_t all_bits[64], formats[64], text[512];
     unsigned link_bytes = f->big ? 8 : 4;
 
-    for (unsigned plane = 0; plane < planes; plane++)
+    if (p->strip) {
+        offsets[0] = f->size;
+        counts[0] = p->strip_size;
+        memcpy(f->data + f->size, p->strip, p->strip_size);
+        f->size += p->strip_size;
+        n = 1;
+    }
+    for (unsigned plane = 0; plane < planes && !p->strip; plane++)
         for (unsigned d = 0; d < down; d++)
             for (unsigned a = 0; a < across; a++) {
-                unsigned last = p->tile || (d + 1) * rows < p->height ? rows : p->height - d * rows;
+                unsigned last = p->tile || (d + 1) * rows < p->height ? rows
+                                                                      : p->height - d * rows;
                 offsets[n] = f->size;
                 for (unsigned y = 0; y < last; y++) {
                     unsigned used = 0;
@@ -146,7 +158,8 @@ static inline size_t add_page(struct file *f, const struct page *p, size_t link)
     for (size_t i = 0; p->description && i <= strlen(p->description); i++)
         text[i] = (uint8_t)p->description[i];
     {
-        const uint64_t w = p->width, h = p->height, one = 1, samples = p->samples, kind = p->kind,
+        const uint64_t w = p->width, h = p->height, predictor = p->predictor,
+                       coding = p->compression ? p->compression : 1, samples = p->samples, kind = p->kind,
                        photometric = p->photometric, rps = p->rows_per_strip, tile = p->tile,
                        planar = p->planar ? 2 : 1;
         const struct tag tags[] = {
@@ -154,7 +167,7 @@ static inline size_t add_page(struct file *f, const struct page *p, size_t link)
             {256, 4, 1, &w},
             {257, 4, 1, &h},
             {258, 3, p->samples, all_bits},
-            {259, 3, 1, &one},
+            {259, 3, 1, &coding},
             {262, 3, 1, &photometric},
             {270, 2, p->description ? strlen(p->description) + 1 : 0, text},
             {p->tile ? 0u : 273u, 4, n, offsets},
@@ -162,6 +175,7 @@ static inline size_t add_page(struct file *f, const struct page *p, size_t link)
             {p->tile ? 0u : 278u, 4, 1, &rps},
             {p->tile ? 0u : 279u, 4, n, counts},
             {284, 3, 1, &planar},
+            {p->predictor ? 317u : 0u, 3, 1, &predictor},
             {320, 3, p->palette ? 3 * (UINT64_C(1) << p->bits) : 0, p->palette},
             {p->tile ? 322u : 0u, 4, 1, &tile},
             {p->tile ? 323u : 0u, 4, 1, &tile},
