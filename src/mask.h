@@ -19,11 +19,11 @@ struct gf_mask {
     uint32_t size[3];       /* width, height, depth in taps, each >= 1 */
     uint32_t origin[3];     /* the tap that lies over the output sample: size/2 unless given */
     bool integer;           /* every tap (every factor's tap) is an integer, |tap| < 2^31 */
-    double divisor;         /* the weight of a tap is tap / divisor; finite, not 0 */
+    double divisor;         /* the weight of a tap is tap / divisor; finite, > 0 */
     bool separable;         /* mask[z][y][x] = factor[2][z] * factor[1][y] * factor[0][x] */
     double *factor[3];      /* size[a] taps each when separable, else NULL */
     double *taps;           /* size[2]*size[1]*size[0], x fastest; NULL when separable and
-                             * larger than GF_MASK_MAX_TAPS */
+                             * more than 2^16 taps: gf_mask_tap gives them all the same */
     double sigma[3];        /* what a sampled Gaussian was asked for; 0 otherwise */
     bool unit_sum;          /* the weights sum to 1 by definition (exactly, not by rounding) */
     bool normalize;         /* a smoothing mask: output keeps the sample type */
@@ -41,26 +41,27 @@ enum gf_status gf_mask_named(struct gf_mask *mask, const char *name, int dimensi
 enum gf_status gf_mask_gaussian(struct gf_mask *mask, const double sigma[3], int dimensions,
                                 double truncate, struct gf_error *e);
 
-/* Parses the text format of gpufilt-mask(5); `name` is used in messages with the line. */
+/* Parses the text format of gpufilt-mask(5); `name` is used in messages with the line, and
+ * without folder and ".mask" as the mask's name. Integer taps are factored. */
 enum gf_status gf_mask_parse(struct gf_mask *mask, const char *text, uint64_t length,
                              const char *name, struct gf_error *e);
-/* Parses a mask given on the command line: rows by ';', planes by ';;' or '/', taps by
- * ',' or blanks, optional "WxH[xD][+X+Y[+Z]]:" before and " /N" divisor after: see
- * gpufilt-mask(5). */
+/* Parses a mask given on the command line: taps by ',' or blanks, rows by ';', planes by
+ * ';;', optional "WxH[xD][+X+Y[+Z]]:" before and " / N" divisor after: see gpufilt-mask(5).
+ * Integer taps are factored. */
 enum gf_status gf_mask_parse_inline(struct gf_mask *mask, const char *text, struct gf_error *e);
 
-/* What -k means, in this order: an inline mask (contains ',' ';' or blanks, or starts
- * with a digit or sign), "@FILE" or a path that contains '/' or ends in ".mask", a file
- * NAME.mask on the search path (GPUFILT_MASK_PATH, masks/ beside the binary and one up,
- * the install prefix), a mask built into the binary, a named mask. `dimensions` as in
- * gf_mask_named. */
+/* What -k means, in this order: "@FILE" or a path that ends in ".mask"; an inline mask
+ * (numbers, or anything with ',' ';' or blanks); a path that contains '/'; a file NAME.mask
+ * in GPUFILT_MASK_PATH; a named mask; a file NAME.mask in masks/ beside the binary, one up,
+ * or in the install prefix; a mask built into the binary. For dimensions 3 NAME-3d.mask
+ * comes before NAME.mask, and a NAME.mask does not hide a named mask's 3D form. */
 enum gf_status gf_mask_find(struct gf_mask *mask, const char *spec, int dimensions,
                             struct gf_error *e);
 
 /* Turned round along every axis (convolution = correlation with this). */
 void gf_mask_flip(struct gf_mask *mask);
 /* Finds factors of an integer mask that multiply out exactly; sets separable. A mask that
- * has no exact integer factors stays as it is. */
+ * has no exact integer factors, or only zeros, stays as it is. */
 enum gf_status gf_mask_factor(struct gf_mask *mask, struct gf_error *e);
 /* Sum of the weights (tap / divisor), 1 exactly when unit_sum. */
 double gf_mask_sum(const struct gf_mask *mask);

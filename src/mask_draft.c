@@ -25,8 +25,8 @@ static enum gf_status add_number(struct gf_draft *d, const char *token, size_t l
 {
     const char *why;
     if (d->count == GF_MASK_MAX_TAPS)
-        return gf_draft_fail(d, e, "more than %u taps; a mask that large must be separable: give its "
-                          "x, y and z lines", GF_MASK_MAX_TAPS);
+        return gf_draft_fail(d, e, "more than %u taps; a mask that large must be separable: give "
+                             "its x, y and z lines", GF_MASK_MAX_TAPS);
     if (d->count == d->room) {
         uint64_t room = d->room + d->room / 2 + 64;
         void *grown = gf_realloc(d->number, room, sizeof *d->number);
@@ -45,7 +45,7 @@ static enum gf_status add_number(struct gf_draft *d, const char *token, size_t l
 }
 
 enum gf_status gf_draft_numbers(struct gf_draft *d, const char *text, const char *end,
-                                   uint64_t *found, struct gf_error *e)
+                                uint64_t *found, struct gf_error *e)
 {
     bool after_comma = true; /* a comma may not come next */
     *found = 0;
@@ -57,7 +57,8 @@ enum gf_status gf_draft_numbers(struct gf_draft *d, const char *text, const char
         }
         if (*text == ',') {
             if (after_comma)
-                return gf_draft_fail(d, e, "a ',' without a tap before it; write 0 for an empty tap");
+                return gf_draft_fail(d, e, "a ',' without a tap before it; write 0 for an empty "
+                                     "tap");
             after_comma = true;
             text++;
             continue;
@@ -68,7 +69,7 @@ enum gf_status gf_draft_numbers(struct gf_draft *d, const char *text, const char
         after_comma = false;
         if (++*found > GF_MASK_MAX_AXIS)
             return gf_draft_fail(d, e, "more than %u taps in a row, the most a mask can have",
-                              GF_MASK_MAX_AXIS);
+                                 GF_MASK_MAX_AXIS);
     }
     if (after_comma && *found > 0)
         return gf_draft_fail(d, e, "a ',' without a tap after it; write 0 for an empty tap");
@@ -78,9 +79,9 @@ enum gf_status gf_draft_numbers(struct gf_draft *d, const char *text, const char
 enum gf_status gf_draft_end_row(struct gf_draft *d, uint64_t width, struct gf_error *e)
 {
     if (d->row_count > 0 && width != d->width)
-        return gf_draft_fail(d, e, "this row has %llu tap%s, needed %llu as in the first row; fill up "
-                          "with 0", (unsigned long long)width, width == 1 ? "" : "s",
-                          (unsigned long long)d->width);
+        return gf_draft_fail(d, e, "this row has %llu tap%s, needed %llu as in the first row; fill "
+                             "up with 0", (unsigned long long)width, width == 1 ? "" : "s",
+                             (unsigned long long)d->width);
     d->width = width;
     d->row_count++;
     if (++d->plane_rows > GF_MASK_MAX_AXIS)
@@ -94,8 +95,9 @@ enum gf_status gf_draft_end_plane(struct gf_draft *d, struct gf_error *e)
         return gf_draft_fail(d, e, "the plane that ends here is empty; write its rows");
     if (d->plane_count > 0 && d->plane_rows != d->height)
         return gf_draft_fail(d, e, "the plane that ends here has %llu row%s, needed %llu as in the "
-                          "first plane; fill up with rows of 0", (unsigned long long)d->plane_rows,
-                          d->plane_rows == 1 ? "" : "s", (unsigned long long)d->height);
+                             "first plane; fill up with rows of 0",
+                             (unsigned long long)d->plane_rows, d->plane_rows == 1 ? "" : "s",
+                             (unsigned long long)d->height);
     d->height = d->plane_rows;
     d->plane_rows = 0;
     d->plane_count++;
@@ -103,12 +105,12 @@ enum gf_status gf_draft_end_plane(struct gf_draft *d, struct gf_error *e)
 }
 
 enum gf_status gf_draft_check_text(const struct gf_draft *d, const char *text, const char *end,
-                                 struct gf_error *e)
+                                   struct gf_error *e)
 {
     for (; text < end; text++)
         if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7F)
             return gf_draft_fail(d, e, "byte 0x%02x in it; a mask is plain text",
-                              (unsigned)(unsigned char)*text);
+                                 (unsigned)(unsigned char)*text);
     return GF_OK;
 }
 
@@ -117,7 +119,7 @@ enum gf_status gf_draft_check_size(const struct gf_draft *d, struct gf_error *e)
     for (int a = 0; a < 3; a++)
         if (!(d->size[a] >= 1 && d->size[a] <= GF_MASK_MAX_AXIS && rint(d->size[a]) == d->size[a]))
             return gf_draft_fail(d, e, "size %g along %c; needed a whole number from 1 to %u",
-                              d->size[a], "xyz"[a], GF_MASK_MAX_AXIS);
+                                 d->size[a], "xyz"[a], GF_MASK_MAX_AXIS);
     return GF_OK;
 }
 
@@ -149,10 +151,10 @@ static enum gf_status settle_size(struct gf_draft *d, uint32_t size[3], struct g
         d->line = d->name != NULL ? d->seen[SIZE_LINE] : 1;
         if (memcmp(found, asked, sizeof found) != 0)
             return gf_draft_fail(d, e, "size %llux%llux%llu does not match the taps, which are "
-                              "%llux%llux%llu; correct it or leave it out",
-                              (unsigned long long)asked[0], (unsigned long long)asked[1],
-                              (unsigned long long)asked[2], (unsigned long long)found[0],
-                              (unsigned long long)found[1], (unsigned long long)found[2]);
+                                 "%llux%llux%llu; correct it or leave it out",
+                                 (unsigned long long)asked[0], (unsigned long long)asked[1],
+                                 (unsigned long long)asked[2], (unsigned long long)found[0],
+                                 (unsigned long long)found[1], (unsigned long long)found[2]);
     }
     for (int a = 0; a < 3; a++)
         size[a] = (uint32_t)found[a];
@@ -166,12 +168,13 @@ static enum gf_status settle_origin(struct gf_draft *d, struct gf_mask *mask, st
         return GF_OK;
     d->line = d->name != NULL ? d->seen[ORIGIN_LINE] : 1;
     if (d->origin_count < needed)
-        return gf_draft_fail(d, e, "the origin has %d numbers, needed %d (x, y%s)", d->origin_count,
-                          needed, needed == 3 ? ", z" : "");
+        return gf_draft_fail(d, e, "the origin has %d numbers, needed %d (x, y%s)",
+                             d->origin_count, needed, needed == 3 ? ", z" : "");
     for (int a = 0; a < d->origin_count; a++) {
         if (!(d->origin[a] < mask->size[a]))
-            return gf_draft_fail(d, e, "origin %.0f along %c lies outside the mask; it must be from 0 "
-                              "to %u", d->origin[a], "xyz"[a], (unsigned)(mask->size[a] - 1));
+            return gf_draft_fail(d, e, "origin %.0f along %c lies outside the mask; it must be "
+                                 "from 0 to %u", d->origin[a], "xyz"[a],
+                                 (unsigned)(mask->size[a] - 1));
         mask->origin[a] = (uint32_t)d->origin[a];
     }
     return GF_OK;
@@ -184,22 +187,22 @@ static enum gf_status settle_sigma(struct gf_draft *d, struct gf_mask *mask, str
         return GF_OK;
     d->line = d->seen[SIGMA_LINE];
     if (!mask->separable || mask->divisor != 1.0)
-        return gf_draft_fail(d, e, "sigma stands before x, y and z lines without a divisor; leave it "
-                          "out");
+        return gf_draft_fail(d, e, "sigma stands before x, y and z lines without a divisor; leave "
+                             "it out");
     for (int a = 0; a < 3; a++) {
         double sum = 0.0;
         for (uint32_t i = 0; i < mask->size[a]; i++)
             sum += mask->factor[a][i];
         if (!(fabs(sum - 1.0) <= 1e-9))
-            return gf_draft_fail(d, e, "the taps of a Gaussian sum to 1, but along %c to %.9g; leave "
-                              "sigma out", "xyz"[a], sum);
+            return gf_draft_fail(d, e, "the taps of a Gaussian sum to 1, but along %c to %.9g; "
+                                 "leave sigma out", "xyz"[a], sum);
         mask->sigma[a] = d->sigma[a];
     }
     return GF_OK;
 }
 
 enum gf_status gf_draft_settle(struct gf_draft *d, struct gf_mask *mask, const char *name,
-                             struct gf_error *e)
+                               struct gf_error *e)
 {
     uint32_t size[3];
     bool factors = d->factor_count[0] + d->factor_count[1] + d->factor_count[2] > 0;

@@ -29,9 +29,11 @@ static enum gf_status read_geometry(struct gf_draft *d, const char *text, size_t
 {
     char copy[100];
     const char *next = copy;
-    bool good = length < sizeof copy;
+    bool good;
+    while (length > 0 && gf_is_blank(text[length - 1]))
+        length--;
+    good = length < sizeof copy;
     snprintf(copy, sizeof copy, "%.*s", (int)gf_min(length, sizeof copy), text);
-    copy[strcspn(copy, " \t")] = '\0';
     if (good && *next != '+') {
         good = read_list(&next, 'x', d->size) >= 2;
         d->seen[SIZE_LINE] = 1;
@@ -43,8 +45,8 @@ static enum gf_status read_geometry(struct gf_draft *d, const char *text, size_t
         d->seen[ORIGIN_LINE] = 1;
     }
     if (!good || *next != '\0')
-        return gf_draft_fail(d, e, "'%.*s' before ':'; needed a size, an origin or both, such as 3x3, "
-                          "+0+1 or 3x3+0+1", gf_shown(length), text);
+        return gf_draft_fail(d, e, "'%.*s' before ':'; needed a size, an origin or both, such as "
+                             "3x3, +0+1 or 3x3+0+1", gf_shown(length), text);
     return gf_draft_check_size(d, e);
 }
 
@@ -80,7 +82,7 @@ static enum gf_status read_divisor(struct gf_draft *d, const char *text, const c
         end--;
     if (!gf_mask_number(text, (size_t)(end - text), false, &number, &why))
         return gf_draft_fail(d, e, "'%.*s' after '/' %s; the divisor is one number at the end",
-                          gf_shown((size_t)(end - text)), text, why);
+                             gf_shown((size_t)(end - text)), text, why);
     d->divisor = number.numerator;
     return gf_draft_check_divisor(d, e);
 }
@@ -107,7 +109,7 @@ static enum gf_status read_inline(struct gf_draft *d, const char *text, struct g
     /* "1,2,1;2,4,2;1,2,1/16" most likely means a divisor. */
     if (d->count > 1 && d->fraction_count == 1 && d->ends_in_fraction)
         return gf_draft_fail(d, e, "the last tap alone is a fraction; write ' / N' with a blank "
-                          "before it for a divisor, or the tap as a decimal number");
+                             "before it for a divisor, or the tap as a decimal number");
     return GF_OK;
 }
 

@@ -25,15 +25,15 @@ static enum gf_status read_values(struct gf_draft *d, int word, const char *text
         while (text < end && !gf_is_blank(*text) && *text != ',')
             text++;
         if (*found == most)
-            return gf_draft_fail(d, e, "more than %d number%s after '%s'", most, most == 1 ? "" : "s",
-                              words[word]);
+            return gf_draft_fail(d, e, "more than %d number%s after '%s'", most,
+                                 most == 1 ? "" : "s", words[word]);
         if (!gf_mask_number(token, (size_t)(text - token), false, &number, &why))
             return gf_draft_fail(d, e, "'%.*s' %s", gf_shown((size_t)(text - token)), token, why);
         values[(*found)++] = number.numerator;
     }
     if (*found < least)
         return gf_draft_fail(d, e, "'%s' needs %d number%s after it, found %d", words[word], least,
-                          least == 1 ? "" : "s", *found);
+                             least == 1 ? "" : "s", *found);
     return GF_OK;
 }
 
@@ -42,7 +42,7 @@ static enum gf_status check_origin(const struct gf_draft *d, struct gf_error *e)
     for (int a = 0; a < d->origin_count; a++)
         if (!(d->origin[a] >= 0 && rint(d->origin[a]) == d->origin[a]))
             return gf_draft_fail(d, e, "origin %g along %c; needed a whole number of 0 or more, "
-                              "counted from the first tap", d->origin[a], "xyz"[a]);
+                                 "counted from the first tap", d->origin[a], "xyz"[a]);
     return GF_OK;
 }
 
@@ -50,12 +50,12 @@ static enum gf_status read_factor(struct gf_draft *d, int axis, const char *text
                                   struct gf_error *e)
 {
     if (d->row_count > 0)
-        return gf_draft_fail(d, e, "'%s' among rows of taps; a mask is given by rows or by x, y and z "
-                          "lines", words[X_LINE + axis]);
+        return gf_draft_fail(d, e, "'%s' among rows of taps; a mask is given by rows or by x, y "
+                             "and z lines", words[X_LINE + axis]);
     for (int a = axis + 1; a < 3; a++)
         if (d->factor_count[a] > 0)
-            return gf_draft_fail(d, e, "'%s' after '%s'; the order is x, y, z", words[X_LINE + axis],
-                              words[X_LINE + a]);
+            return gf_draft_fail(d, e, "'%s' after '%s'; the order is x, y, z",
+                                 words[X_LINE + axis], words[X_LINE + a]);
     GF_TRY(gf_draft_numbers(d, text, end, &d->factor_count[axis], e));
     if (d->factor_count[axis] == 0)
         return gf_draft_fail(d, e, "no taps after '%s'", words[X_LINE + axis]);
@@ -83,8 +83,8 @@ static enum gf_status fail_at_word(const struct gf_draft *d, const char *token, 
     closest = gf_closest(copy, words, WORDS);
     if (closest != NULL)
         return gf_draft_fail(d, e, "unknown word '%s'; did you mean '%s'?", copy, closest);
-    return gf_draft_fail(d, e, "unknown word '%s'; needed numbers, or size, divisor, origin, sigma, "
-                      "x, y, z", copy);
+    return gf_draft_fail(d, e, "unknown word '%s'; needed numbers, or size, divisor, origin, "
+                         "sigma, x, y, z", copy);
 }
 
 static enum gf_status read_word(struct gf_draft *d, const char *text, const char *end,
@@ -99,7 +99,7 @@ static enum gf_status read_word(struct gf_draft *d, const char *text, const char
         return fail_at_word(d, token, (size_t)(text - token), e);
     if (d->seen[word] > 0)
         return gf_draft_fail(d, e, "'%s' a second time, the first is in line %llu", words[word],
-                          (unsigned long long)d->seen[word]);
+                             (unsigned long long)d->seen[word]);
     d->seen[word] = d->line;
     switch (word) {
     case SIZE_LINE:
@@ -145,7 +145,7 @@ static enum gf_status read_line(struct gf_draft *d, const char *text, const char
         return read_word(d, text, end, e);
     if (d->factor_count[0] + d->factor_count[1] + d->factor_count[2] > 0)
         return gf_draft_fail(d, e, "a row of taps after x, y or z lines; a mask is given by one or "
-                          "the other");
+                             "the other");
     GF_TRY(gf_draft_numbers(d, text, end, &width, e));
     return gf_draft_end_row(d, width, e);
 }

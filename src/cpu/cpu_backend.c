@@ -11,9 +11,9 @@
 
 /* Rows kept for the y sum should stay in the second-level cache (256 KiB on the oldest
  * machines in use) beside what streams through; the planes kept for a z sum are larger
- * than any first-level cache, and half of a 1 MiB second level is theirs. */
+ * than any first-level cache, and most of a 1 MiB second level is theirs. */
 #define ROWS_BUDGET (192u << 10)
-#define PLANES_BUDGET (512u << 10)
+#define PLANES_BUDGET (768u << 10)
 
 /* ---- lanes ---- */
 
@@ -166,8 +166,9 @@ static void choose_flat_block(struct gf_cpu *cpu)
     cpu->block_rows = plan->out.height;
 }
 
-/* The block whose halo costs least: rows of the halo are loaded and summed along x again,
- * pixels of the halo only loaded. */
+/* The block that costs least: rows of the halo are loaded and summed along x again, pixels
+ * of the halo only loaded, and every piece of a row is a jump in memory, as dear as summing
+ * a few hundred pixels. */
 static void choose_deep_block(struct gf_cpu *cpu)
 {
     const struct gf_plan *plan = cpu->plan;
@@ -185,8 +186,8 @@ static void choose_deep_block(struct gf_cpu *cpu)
         }
         rows = even_share(plan->out.height, gf_max(rows, 4));
         double load = 1 + halo_x / (double)pixels;
-        double cost = ((plan->separable ? plan->size[0] * 0.5 : 0.0) + 4.0 * load + 64.0 / (double)pixels) *
-                      (1 + halo_y / (double)rows);
+        double sums = plan->separable ? plan->size[0] * 0.5 : 0.0;
+        double cost = (sums + 4.0 * load + 2048.0 / (double)pixels) * (1 + halo_y / (double)rows);
         if (cost < best) {
             best = cost;
             cpu->block_pixels = pixels;
@@ -198,7 +199,7 @@ static void choose_deep_block(struct gf_cpu *cpu)
 /* Small blocks for tests: GPUFILT_TEST_BLOCK=PIXELSxROWS. */
 static void test_block(struct gf_cpu *cpu)
 {
-#if GPUFILT_TEST_HOOKS
+#ifdef GPUFILT_TEST_HOOKS
     const char *text = getenv("GPUFILT_TEST_BLOCK");
     unsigned pixels, rows;
 

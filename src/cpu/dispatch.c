@@ -49,7 +49,7 @@ enum gf_status gf_kernels_choose(const struct gf_kernels **kernels, struct gf_er
         if (levels[i].supported())
             best = i;
     *kernels = levels[best].kernels;
-#if GPUFILT_TEST_HOOKS
+#ifdef GPUFILT_TEST_HOOKS
     const char *wanted = getenv("GPUFILT_CPU");
     if (wanted == NULL || *wanted == '\0')
         return GF_OK;

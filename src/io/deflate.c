@@ -121,15 +121,15 @@ static void *work(void *argument)
 static enum gf_status drain(struct gf_deflate *d, struct slot *s, struct gf_error *e)
 {
     uint8_t *out = s->out + GF_DEFLATE_MARGIN;
-    if (d->thread_count > 0) {
-        pthread_mutex_lock(&d->lock);
-        while (s->state != SLOT_FREE && s->state != SLOT_DONE)
-            pthread_cond_wait(&d->done, &d->lock);
-        pthread_mutex_unlock(&d->lock);
-    }
-    if (s->state == SLOT_FREE)
-        return GF_OK;
+    bool done;
+    pthread_mutex_lock(&d->lock);
+    while (s->state != SLOT_FREE && s->state != SLOT_DONE)
+        pthread_cond_wait(&d->done, &d->lock);
+    done = s->state == SLOT_DONE;
     s->state = SLOT_FREE;
+    pthread_mutex_unlock(&d->lock);
+    if (!done)
+        return GF_OK;
     if (s->failed)
         return gf_fail(e, GF_EOUTPUT, "zlib could not compress a block of %llu bytes",
                        (unsigned long long)s->size);

@@ -420,7 +420,8 @@ static enum gf_status accepts(const struct gf_image *image, uint64_t images, con
                               struct gf_error *e)
 {
     const char *ext = extension(name);
-    uint32_t most = strcasecmp(ext, "pgm") == 0 ? 1 : 3, least = strcasecmp(ext, "ppm") == 0 ? 3 : 1;
+    const uint32_t most = strcasecmp(ext, "pgm") == 0 ? 1 : 3;
+    const uint32_t least = strcasecmp(ext, "ppm") == 0 ? 3 : 1;
 
     (void)images; /* any number, one after the other */
     if (strcasecmp(ext, "pbm") == 0)

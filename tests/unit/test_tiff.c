@@ -512,8 +512,8 @@ static void stack_of_one_directory(void **state)
         /* The description is the only value outside its entry that matters. */
         for (size_t at = file.data[6] * 256u + file.data[7] + 2u; at + 12 <= file.size; at += 12)
             if (file.data[at] == 1 && file.data[at + 1] == 14)
-                put_at(&file, at + 8, ((size_t)file.data[at + 10] << 8 | file.data[at + 11]) + moved,
-                       4);
+                put_at(&file, at + 8,
+                       ((size_t)file.data[at + 10] << 8 | file.data[at + 11]) + moved, 4);
     }
     save(file.data, file.size);
     must_read(&p, 0, 3);

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-static char test_path[64];
+static char test_path[512];
 
 static inline void test_path_make(void)
 {
