@@ -312,7 +312,8 @@ static enum gf_status parse_choice(const struct gf_option *o, const char *value,
 static enum gf_status parse_spacing(const struct gf_option *o, const char *value,
                                     struct gf_request *r, struct gf_error *e)
 {
-    static const char expected[] = "one, two or three sizes above 0 in mm (or with a unit: 0.8um), for example 0.5,0.5,2";
+    static const char expected[] = "one to three sizes above 0 in mm or with a unit, for example "
+                                   "0.5,0.5,2 or 0.8um";
     struct gf_length s[3];
     unsigned count;
     GF_TRY(parse_lengths(o, value, s, &count, expected, e));
@@ -332,7 +333,8 @@ static enum gf_status take_option(struct gf_request *r, enum gf_option_id id, co
     static const char *const alpha_words[] = {"premultiply", "independent"};
     static const char *const clip_words[] = {"warn", "error", "ignore"};
     static const char *const sync_words[] = {"each", "none"};
-    static const char lengths[] = "one to three numbers from 0, each with px, mm, um or nm, for example 1.5 or 1,1,0.5mm";
+    static const char lengths[] = "one to three numbers from 0, each with px, mm, um or nm, for "
+                                  "example 1.5 or 1,1,0.5mm";
     const struct gf_option *o = &gf_options[id];
     uint64_t number;
     unsigned index;

@@ -83,7 +83,9 @@ static void explain_mask(struct gf_buffer *t, const struct gf_request *r, const 
                          const struct gf_plan *plan)
 {
     char number[GF_NUMBER_TEXT];
-    gf_buffer_printf(t, "mask         %s, %u", mask->name, mask->size[0]);
+    gf_buffer_text(t, "mask         ");
+    gf_buffer_escaped(t, mask->name, strlen(mask->name));
+    gf_buffer_printf(t, ", %u", mask->size[0]);
     gf_buffer_printf(t, "x%u", mask->size[1]);
     if (mask->size[2] > 1)
         gf_buffer_printf(t, "x%u", mask->size[2]);
@@ -141,12 +143,19 @@ void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf
 {
     char number[GF_NUMBER_TEXT];
     bool volume = plan->dimensions == 3;
-    gf_buffer_printf(t, "input        %s: %s, ", reader->name, reader->format->name);
+    gf_buffer_text(t, "input        ");
+    gf_buffer_escaped(t, reader->name, strlen(reader->name));
+    gf_buffer_printf(t, ": %s, ", reader->format->name);
     print_shape(t, image);
     if (reader->images > 1)
         gf_buffer_printf(t, ", the first of %llu images", (unsigned long long)reader->images);
-    gf_buffer_printf(t, "\noutput       %s: %s, ", out_path ? out_path : "(none named)",
-                     out_format ? out_format->name : "-");
+    gf_buffer_text(t, "\noutput       ");
+    if (out_path) {
+        gf_buffer_escaped(t, out_path, strlen(out_path));
+        gf_buffer_printf(t, ": %s, ", out_format->name);
+    } else {
+        gf_buffer_text(t, "(none named): ");
+    }
     print_shape(t, &plan->out);
     gf_buffer_printf(t, "\nfilter       %s in %dD%s\n", r->command->name, plan->dimensions,
                      !volume && image->depth > 1 ? ", slice by slice" : "");

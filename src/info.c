@@ -21,6 +21,14 @@ static const char *unit_name(int unit)
 
 /* ---- text ---- */
 
+/* The first line of a text that came from the file. */
+static void text_line(struct gf_buffer *t, const char *label, const char *text)
+{
+    gf_buffer_printf(t, "  %-12s ", label);
+    gf_buffer_escaped(t, text, strcspn(text, "\r\n"));
+    gf_buffer_text(t, "\n");
+}
+
 static void text_image(struct gf_buffer *t, const struct gf_image *image, uint64_t index, uint64_t images)
 {
     const struct gf_meta *m = &image->meta;
@@ -51,37 +59,34 @@ static void text_image(struct gf_buffer *t, const struct gf_image *image, uint64
     if (m->exif.size)
         gf_buffer_printf(t, "  exif         %zu bytes\n", m->exif.size);
     if (m->description)
-        gf_buffer_printf(t, "  description  %.*s\n", (int)strcspn(m->description, "\r\n"), m->description);
-    for (size_t i = 0; i < m->text_count; i++)
-        gf_buffer_printf(t, "  text         %s: %.*s\n", m->texts[i].key,
-                         (int)strcspn(m->texts[i].value, "\r\n"), m->texts[i].value);
+        text_line(t, "description", m->description);
+    for (size_t i = 0; i < m->text_count; i++) {
+        gf_buffer_text(t, "  text         ");
+        gf_buffer_escaped(t, m->texts[i].key, strlen(m->texts[i].key));
+        gf_buffer_text(t, ": ");
+        gf_buffer_escaped(t, m->texts[i].value, strcspn(m->texts[i].value, "\r\n"));
+        gf_buffer_text(t, "\n");
+    }
 }
 
 /* ---- JSON ---- */
 
-/* A JSON string of any bytes: what is not valid UTF-8 is replaced by U+FFFD. */
+/* A JSON string of any bytes: what is not printable UTF-8 is escaped or, byte by byte, replaced
+ * by U+FFFD. */
 static void json_string(struct gf_buffer *t, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     gf_buffer_text(t, "\"");
     while (*s) {
-        unsigned length = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3
-                          : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
-        for (unsigned i = 1; i < length; i++)
-            if ((s[i] & 0xc0) != 0x80)
-                length = 0;
-        /* Overlong forms, surrogates and what lies beyond U+10FFFF. */
-        if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || (*s == 0xf0 && s[1] < 0x90) ||
-            (*s == 0xf4 && s[1] > 0x8f))
-            length = 0;
-        if (length == 0)
-            gf_buffer_text(t, "\\ufffd");
-        else if (*s == '"' || *s == '\\')
+        size_t length = gf_printable(s);
+        if (*s == '"' || *s == '\\')
             gf_buffer_printf(t, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
+        else if (length)
+            gf_buffer_append(t, s, length);
+        else if (*s < 0x80)
             gf_buffer_printf(t, "\\u%04x", *s);
         else
-            gf_buffer_append(t, s, length);
+            gf_buffer_text(t, "\\ufffd");
         s += length ? length : 1;
     }
     gf_buffer_text(t, "\"");
@@ -137,7 +142,8 @@ static enum gf_status info_file(const struct gf_request *r, const char *path, st
         json_string(t, reader->name);
         gf_buffer_printf(t, ", \"format\": \"%s\", \"images\": [", reader->format->name);
     } else if (status == GF_OK) {
-        gf_buffer_printf(t, "%s\n  format       %s", reader->name, reader->format->name);
+        gf_buffer_escaped(t, reader->name, strlen(reader->name));
+        gf_buffer_printf(t, "\n  format       %s", reader->format->name);
         gf_buffer_printf(t, reader->images > 1 ? ", %llu images\n" : "\n", (unsigned long long)reader->images);
     }
     for (uint64_t i = 0; status == GF_OK && i < reader->images; i++) {

@@ -145,8 +145,11 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
 {
     const struct gf_request *r = job->request;
     struct gf_writer *writer = NULL;
-    enum gf_status status = gf_writer_open(&writer, job->out_path, job->out_format, job->reader->images,
-                                           bytes, &r->write, &r->out, e);
+    struct gf_write_options options = r->write;
+    enum gf_status status;
+    options.threads = r->jobs;
+    status = gf_writer_open(&writer, job->out_path, job->out_format, job->reader->images, bytes,
+                            &options, &r->out, e);
     for (uint64_t i = 0; status == GF_OK && i < job->reader->images; i++)
         status = filter_image(job, i, writer, e);
     if (status == GF_OK)

@@ -18,57 +18,6 @@ void gf_message_set_verbosity(enum gf_verbosity v)
     atomic_store(&verbosity, (int)v);
 }
 
-/* Bytes of the character at `s` when it is well-formed UTF-8 that is safe to show, else 0.
- * Unsafe are the control characters and those that turn the direction of writing, with which
- * a name could disguise the rest of the line. */
-static size_t printable(const unsigned char *s)
-{
-    uint32_t c = s[0];
-    size_t size;
-
-    if (c < 0x80)
-        return c >= 0x20 && c != 0x7f;
-    size = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4)
-        return 0;
-    c &= 0xffu >> (size + 1);
-    for (size_t i = 1; i < size; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3fu);
-    }
-    if ((size == 3 && c < 0x800) || (size == 4 && c < 0x10000) || c > 0x10ffff ||
-        (c >= 0xd800 && c <= 0xdfff))
-        return 0;
-    if (c < 0xa0 || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-        (c >= 0x2066 && c <= 0x2069))
-        return 0;
-    return size;
-}
-
-/* Appends `text` with everything else as \xNN; `to` has four bytes for each of its bytes. */
-static char *escape(char *to, const char *text)
-{
-    static const char hex[] = "0123456789abcdef";
-    const unsigned char *s = (const unsigned char *)text;
-
-    while (*s) {
-        size_t size = printable(s);
-        if (size > 0) {
-            memcpy(to, s, size);
-            to += size;
-            s += size;
-        } else {
-            *to++ = '\\';
-            *to++ = 'x';
-            *to++ = hex[*s >> 4];
-            *to++ = hex[*s & 15];
-            s++;
-        }
-    }
-    return to;
-}
-
 __attribute__((format(printf, 2, 0)))
 static void print(const char *prefix, const char *format, va_list args)
 {
@@ -83,7 +32,7 @@ static void print(const char *prefix, const char *format, va_list args)
     else if ((size_t)length >= sizeof text)
         gf_cut_short(text);
     end = line + snprintf(line, 64, "%s", prefix);
-    end = escape(end, text);
+    end = gf_escape(end, text);
     *end++ = '\n';
     /* One call a line, so that lines of threads and of other programs do not mix. */
     for (const char *p = line; p < end;) {

@@ -30,7 +30,7 @@ enum gf_arith {
  *
  * Summing. Separable: pass x over factor[0], then y over factor[1], then z over factor[2],
  * each acc from 0 in rising tap order, the intermediate in the arithmetic's type; passes
- * of axes with size 1 are skipped only when their tap is 1. Direct: acc over taps, x
+ * of axes with size 1 and tap 1 are skipped (so a -0 stays one). Direct: acc over taps, x
  * fastest, then y, then z. Output sample (x, y, z) of the output image is centred on
  * input sample (x + shift[0], y + shift[1], z + shift[2]): tap i of axis a lies over input
  * index  out + shift[a] - origin[a] + i.
@@ -44,7 +44,8 @@ enum gf_arith {
  *   alpha_keep: the alpha lane is the input's alpha at the centre, copied.
  * EXACT: v is the exact rational (64-bit integers suffice: divisor, tap_total and alpha_scale are
  *   integers; gain = tap_total / divisor), rounded once to an integer type; for a float type it
- *   is (double)numerator / (double)denominator, then rounded to the type. See exact_* below.
+ *   is (double)numerator / (double)denominator, then rounded to the type. A denominator of 0
+ *   (NORMALIZE with no weight inside) gives what that division gives: infinite or NaN.
  * FLOAT and DOUBLE: taps already hold the weight (tap / divisor, rounded to the type), so the
  *   divisor is 1 there: v = acc for a plain lane; acc * (T)r for NORMALIZE; colour lane
  *   (acc / alpha_acc) * (T)(gain * alpha_scale); alpha lane (acc * (T)r) / (T)gain; every
@@ -56,11 +57,14 @@ enum gf_arith {
  * over x, y, z in this order of inside_sum[a][hi] - inside_sum[a][lo], where [lo, hi) are the taps over
  * the image. Direct: inside_box holds 3D prefix sums of the taps, (size+1) values an axis, x fastest, and the
  * weight inside is by inclusion and exclusion over the eight corners, in the order of
- * gf_plan_inside. r = total / inside, both from gf_plan_inside. EXACT: both are integers: acc * total / (divisor * inside).
+ * gf_plan_inside. r = total / inside, from gf_plan_total and gf_plan_inside. EXACT: both are
+ * integers: acc * total / (divisor * inside).
  *
  * Storing. Integer types: round to nearest, ties to even; below lowest or above highest:
  * saturated and counted as clipped; NaN: 0 and counted. Float types: rounded to the type;
- * a finite value that becomes infinite is counted as clipped. */
+ * a finite value that becomes infinite is counted as clipped; NaN: the quiet NaN of sign 0
+ * and payload 0 (0x7e00, 0x7fc00000, 0x7ff8000000000000), because which NaN a sum gives
+ * depends on the machine. alpha_keep copies bits where the type stays, else it stores as above. */
 struct gf_plan {
     struct gf_image in, out;    /* shapes only: meta is empty */
     int dimensions;             /* 2: every plane by itself; 3 */

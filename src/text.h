@@ -34,6 +34,16 @@ const char *gf_format_bytes(char buffer[GF_NUMBER_TEXT], uint64_t bytes);
 /* Replaces the end of a string that was cut with "...", not splitting a UTF-8 character. */
 void gf_cut_short(char *text);
 
+/* ---- showing foreign bytes ---- */
+
+/* Bytes of the character at `s` when it is well-formed UTF-8 that is safe to show, else 0.
+ * Unsafe are the control characters and those that turn the direction of writing, with which
+ * a name could disguise the rest of the line. */
+size_t gf_printable(const unsigned char *s);
+/* Appends `text` with everything that is not printable as \xNN and returns the end; `to` has
+ * room for four bytes for each of its bytes, and no zero is put there. */
+char *gf_escape(char *to, const char *text);
+
 /* ---- suggestions ---- */
 
 /* Insertions, deletions, replacements and swaps of neighbours from one to the other, upper
@@ -57,6 +67,8 @@ void gf_buffer_append(struct gf_buffer *b, const void *data, size_t size);
 void gf_buffer_text(struct gf_buffer *b, const char *text);
 void gf_buffer_printf(struct gf_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends the first `length` bytes of `text` as gf_escape shows them. */
+void gf_buffer_escaped(struct gf_buffer *b, const char *text, size_t length);
 /* GF_EMEMORY when it failed; `what` is in the message. */
 enum gf_status gf_buffer_status(const struct gf_buffer *b, const char *what, struct gf_error *e);
 /* Releases and leaves {0}. */

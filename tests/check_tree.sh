@@ -110,14 +110,6 @@ none 'options that change floating-point results' 'ffast-math|Ofast|use_fast_mat
     "${builds[@]}" "${program[@]}"
 
 # ---- documents ----
-if [ -f man/gpufilt.1 ] && [ -f src/options.def ]; then
-    while read -r name; do
-        if ! sed 's/\\-/-/g' man/*.1 | grep -q -e "--$name\>"; then
-            echo "man/gpufilt.1: option --$name of src/options.def is not described"
-            failed=1
-        fi
-    done < <(sed -n 's/^OPTION([A-Z0-9_]*, *[^,]*, *"\([^"]*\)".*/\1/p' src/options.def | sort -u)
-fi
 if command -v mandoc >/dev/null; then
     for page in man/*.[15]; do
         [ ! -f "$page" ] || mandoc -Tlint -Wwarning "$page" || failed=1

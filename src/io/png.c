@@ -37,7 +37,11 @@ struct png {
     uint64_t file_at;           /* where libpng reads next */
     uint64_t next_row;
     uint8_t *whole;             /* an interlaced image is decoded in one piece */
-    size_t row_bytes;
+    size_t row_bytes;           /* a row as libpng gives it: palette indices are bytes */
+    uint8_t palette[256][4];    /* RGBA */
+    unsigned colors;            /* entries of the palette; 0 when there is none */
+    unsigned palette_channels;  /* 3, or 4 with transparency */
+    uint8_t *indices;           /* one row of a palette image */
     bool warned;                /* a second pass over the file does not warn again */
 
     /* The libpng call in progress. */
@@ -206,7 +210,7 @@ static void on_warning(png_structp libpng, png_const_charp message)
             p->status = gf_fail(p->error, GF_EINPUT, "%s: damaged PNG: %s", p->reader->name,
                                 message);
     } else if (!p->warned) {
-        gf_print_warning("%s: %s", p->reader->name, message);
+        gf_print_note("%s: %s", p->reader->name, message);
     }
 }
 
@@ -268,8 +272,46 @@ static void stop(struct png *p)
     p->libpng = NULL;
     p->info = NULL;
     gf_free(p->whole);
-    p->whole = NULL;
+    gf_free(p->indices);
+    p->whole = p->indices = NULL;
     p->next_row = 0;
+}
+
+/* The palette is applied here: libpng takes an index beyond it for black. */
+static void take_palette(struct png *p)
+{
+    png_colorp colors;
+    png_bytep alpha = NULL;
+    int count = 0, alphas = 0;
+    png_get_PLTE(p->libpng, p->info, &colors, &count);
+    if (png_get_tRNS(p->libpng, p->info, &alpha, &alphas, NULL) == 0)
+        alphas = 0;
+    p->colors = (unsigned)count;
+    p->palette_channels = alphas > 0 ? 4 : 3;
+    for (int i = 0; i < count; i++) {
+        p->palette[i][0] = colors[i].red;
+        p->palette[i][1] = colors[i].green;
+        p->palette[i][2] = colors[i].blue;
+        p->palette[i][3] = i < alphas ? alpha[i] : 255;
+    }
+}
+
+/* One row of indices to samples; GF_EINPUT for an index the palette does not have. */
+static enum gf_status apply_palette(const struct png *p, const uint8_t *indices, uint8_t *to,
+                                    struct gf_error *e)
+{
+    for (uint32_t x = 0; x < p->width; x++, to += p->palette_channels) {
+        if (indices[x] >= p->colors)
+            return gf_fail(e, GF_EINPUT, "%s: damaged PNG: a sample names color %u of a palette "
+                           "of %u", p->reader->name, indices[x], p->colors);
+        memcpy(to, p->palette[indices[x]], p->palette_channels);
+    }
+    return GF_OK;
+}
+
+static size_t sample_row_bytes(const struct png *p)
+{
+    return p->colors ? (size_t)p->width * p->palette_channels : p->row_bytes;
 }
 
 static void read_head(struct png *p)
@@ -283,7 +325,13 @@ static void read_head(struct png *p)
     /* Metadata were read in the walk. tRNS is not among what this skips. */
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(png, p->info);
-    png_set_expand(png);
+    p->colors = 0;
+    if (p->color_type == PNG_COLOR_TYPE_PALETTE) {
+        take_palette(p);
+        png_set_packing(png);
+    } else {
+        png_set_expand(png);
+    }
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (p->bit_depth == 16)
         png_set_swap(png);
@@ -320,11 +368,13 @@ static void decode_whole(struct png *p)
 static void decode_rows(struct png *p)
 {
     uint8_t *row = p->rows;
-    for (uint64_t i = 0; i < p->row_count; i++) {
-        png_read_row(p->libpng, row, NULL);
+    for (uint64_t i = 0; i < p->row_count && p->status == GF_OK; i++) {
+        png_read_row(p->libpng, p->colors ? p->indices : row, NULL);
         p->next_row++;
+        if (row && p->colors)
+            p->status = apply_palette(p, p->indices, row, p->error);
         if (row)
-            row += p->row_bytes;
+            row += sample_row_bytes(p);
     }
 }
 
@@ -379,7 +429,7 @@ static void describe(const struct png *p, struct gf_image *image)
     image->width = p->width;
     image->height = p->height;
     image->depth = 1;
-    image->channels = png_get_channels(p->libpng, p->info);
+    image->channels = p->colors ? p->palette_channels : png_get_channels(p->libpng, p->info);
     image->type = p->bit_depth == 16 ? GF_U16 : GF_U8;
     image->color = image->channels < 3 ? GF_GRAY : GF_RGB;
     image->alpha = image->channels % 2 == 0 ? (int)image->channels - 1 : -1;
@@ -399,9 +449,9 @@ static enum gf_status select_png(struct gf_reader *r, uint64_t index, struct gf_
     p->warned = true;
     describe(p, image);
     GF_TRY(gf_image_check(image, r->name, e));
-    if (p->row_bytes != gf_row_bytes(image))
+    if (sample_row_bytes(p) != gf_row_bytes(image) || (p->colors && p->row_bytes != p->width))
         return gf_fail(e, GF_EINPUT, "%s: damaged PNG: rows of %llu bytes where %llu are needed",
-                       r->name, (unsigned long long)p->row_bytes,
+                       r->name, (unsigned long long)sample_row_bytes(p),
                        (unsigned long long)gf_row_bytes(image));
     if (p->interlace)
         GF_TRY(gf_memory_check(gf_image_bytes(image), "an interlaced PNG", e));
@@ -419,9 +469,18 @@ static enum gf_status read_png(struct gf_reader *r, uint64_t first, uint64_t cou
             p->whole = block;
             GF_TRY(guarded(p, decode_whole, e));
         }
-        memcpy(rows, p->whole + first * p->row_bytes, (size_t)(count * p->row_bytes));
+        for (uint64_t i = 0; i < count && p->colors; i++)
+            GF_TRY(apply_palette(p, p->whole + (first + i) * p->row_bytes,
+                                 (uint8_t *)rows + i * sample_row_bytes(p), e));
+        if (!p->colors)
+            memcpy(rows, p->whole + first * p->row_bytes, (size_t)(count * p->row_bytes));
         p->next_row = first + count;
         return GF_OK;
+    }
+    if (p->colors && !p->indices) {
+        void *block = NULL;
+        GF_TRY(gf_allocate(&block, p->width, 1, "a row of a PNG", e));
+        p->indices = block;
     }
     p->rows = rows;
     p->row_count = count;

@@ -220,6 +220,10 @@ static enum gf_status choose_method(struct gf_tiff_page *p, struct gf_error *e)
                        (unsigned long long)p->number, p->compression,
                        codec ? codec->name : "unknown");
     }
+    if (p->compression == COMPRESSION_CCITTRLEW)
+        return gf_fail(e, GF_EFEATURE, "%s: page %llu: fax compression with rows aligned to words "
+                       "is not supported, because libtiff decodes it wrongly; write it as Group 4",
+                       p->name, (unsigned long long)p->number);
     p->method = GF_TIFF_LIBRARY;
     if (p->compression == COMPRESSION_NONE)
         p->method = GF_TIFF_STORED;
@@ -260,6 +264,12 @@ static enum gf_status measure(struct gf_tiff_page *p, struct gf_error *e)
     return GF_OK;
 }
 
+static bool is_fax(uint16_t compression)
+{
+    return compression == COMPRESSION_CCITTRLE || compression == COMPRESSION_CCITTFAX3 ||
+           compression == COMPRESSION_CCITTFAX4;
+}
+
 static enum gf_status read_tags(struct gf_tiff_page *p, struct gf_error *e)
 {
     uint32_t width = 0, height = 0, rows = UINT32_MAX, depth = 1;
@@ -290,12 +300,9 @@ static enum gf_status read_tags(struct gf_tiff_page *p, struct gf_error *e)
     else if (p->samples >= 3)
         p->photometric = PHOTOMETRIC_RGB;
     else
-        p->photometric = p->compression >= COMPRESSION_CCITTRLE &&
-                         p->compression <= COMPRESSION_CCITTFAX4 ? PHOTOMETRIC_MINISWHITE
-                                                                 : PHOTOMETRIC_MINISBLACK;
+        p->photometric = is_fax(p->compression) ? PHOTOMETRIC_MINISWHITE : PHOTOMETRIC_MINISBLACK;
     GF_TRY(check_photometric(p, e));
-    if (p->compression >= COMPRESSION_CCITTRLE && p->compression <= COMPRESSION_CCITTFAX4 &&
-        (p->bits != 1 || p->samples != 1))
+    if (is_fax(p->compression) && (p->bits != 1 || p->samples != 1))
         return refuse(p, e, "fax compression with bits per sample of", p->bits,
                       "one sample of 1 bit is");
     GF_TRY(find_type(p, e));

@@ -44,7 +44,7 @@ run_lines()
 }
 
 @test "the examples of gpufilt-mask(5) work" {
-    sed -n 's/^\.Dl \(gpufilt .*\)/\1/p' "$tests/../man/gpufilt-mask.5" | sed 's/\\-/-/g; s/\\&//g' | run_lines mask 1
+    sed -n 's/^\.Dl \$ \(gpufilt .*\)/\1/p' "$tests/../man/gpufilt-mask.5" | sed 's/\\-/-/g; s/\\&//g' | run_lines mask 1
 }
 
 @test "the examples of --help work" {

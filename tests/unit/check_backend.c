@@ -130,7 +130,11 @@ static double sample(enum gf_type type, enum pattern pattern, double constant)
 {
     const struct gf_type_row *row = gf_type_row(type);
     static const double odd[] = {0.0, -0.0, 1.0, -1.0, 1e-45, -3e-41, 6e-8, 65504, -65504, 65520,
-                                 3.4e38, -3.4e38, 0.5, 1.5, 2.5, 1e-310, 1e300, -1e305};
+                                 3.4e38, -3.4e38, 0.5, 1.5, 2.5, 1e-310, 1e300, -1e305,
+                                 65519, 65519.99, 65520.25, -65520.5, 5.9e-8, 2.98e-8, -0.5,
+                                 -0.500001, 127.5, 126.5, -128.5, 254.5, 255.5, 255.49, 32767.5,
+                                 -32768.5, 65534.5, 65535.5, 2147483647.5, -2147483648.5,
+                                 4294967295.5, 4294967294.5, 3.402823466e38};
     if (one_in(8))
         return row->lowest + (row->is_float ? row->highest * 1e-3 * uniform() : (double)below(3));
     if (one_in(8))
@@ -187,6 +191,42 @@ static double random_tap(const struct gf_plan *p, int style)
 
 static const enum gf_type small[] = {GF_U8, GF_I8, GF_U16, GF_I16};
 static const enum gf_type floats_in[] = {GF_U8, GF_I8, GF_U16, GF_I16, GF_F16, GF_F32};
+
+/* One tap of 1: what is loaded is stored, so every edge of every type is met. */
+static void identity_plan(struct gf_plan *p)
+{
+    static const double one[] = {1};
+    static const double *const taps[3] = {one, one, one};
+    static const uint32_t size[3] = {1, 1, 1};
+    enum gf_arith arith = (enum gf_arith)below(GF_ARITH_COUNT);
+
+    plan_begin(p, arith, GF_BORDER_CLAMP, size_axis(), size_axis(), 1, 1 + (uint32_t)below(4),
+               arith == GF_EXACT   ? small[below(4)]
+               : arith == GF_FLOAT ? floats_in[below(6)]
+                                   : (enum gf_type)below(GF_TYPE_COUNT),
+               (enum gf_type)below(GF_TYPE_COUNT));
+    if (one_in(2))
+        plan_separable(p, size, taps);
+    else
+        plan_direct(p, size, one);
+}
+
+/* Colour over opaque alpha so large that its numerator has no double, half of them ties:
+ * tap^2 * value * 65535 / (2 * tap * 65535). */
+static void wide_tie_plan(struct gf_plan *p)
+{
+    static const uint32_t size[3] = {1, 1, 1};
+    double tap = 32767 - 2 * (double)below(100);
+
+    plan_begin(p, GF_EXACT, GF_BORDER_CLAMP, size_axis(), size_axis(), 1, 2, GF_U16,
+               one_in(2) ? GF_U32 : GF_I32);
+    plan_direct(p, size, &tap);
+    p->divisor = 2;
+    p->gain = tap / 2;
+    p->in.alpha = p->out.alpha = 1;
+    p->alpha_divide = true;
+    p->alpha_scale = 65535;
+}
 
 /* A plan of random everything whose reference takes not too long. */
 static void random_plan(struct gf_plan *p)
@@ -597,8 +637,13 @@ static bool check_one(uint64_t seed)
     bool fine;
 
     rng = seed;
-    random_plan(&p);
     enum pattern pattern = (enum pattern)below(PATTERNS);
+    if (one_in(16))
+        identity_plan(&p);
+    else if (one_in(40))
+        wide_tie_plan(&p);
+    else
+        random_plan(&p);
     unsigned ib = gf_type_bytes(p.in.type), ob = gf_type_bytes(p.out.type);
     double constant = sample(p.in.type, UNIFORM, 0);
     buffer_make(&in, gf_row_bytes(&p.in), p.in.height, p.in.depth, ib, false);

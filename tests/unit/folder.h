@@ -64,7 +64,7 @@ __attribute__((unused)) static void assert_file(const char *path, const char *te
 
     if (got < 0)
         fail_msg("%s cannot be read", path);
-    buffer[got] = '\0';
+    buffer[got < 0 ? 0 : got] = '\0';
     assert_string_equal(buffer, text);
 }
 

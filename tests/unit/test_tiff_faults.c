@@ -193,6 +193,17 @@ static void fax_that_ends_early(void **state)
             ended++;
     }
     assert_int_equal(ended, packed_size - 3);
+    /* A page that ends as it should, but after 30 rows of the 31 the tags promise. */
+    for (size_t at = 0; at + 12 < size; at++)
+        if (data[at + 1] == 1 && (data[at] == 1 || data[at] == 22) && data[at + 8] == 30)
+            data[at + 8] = 31;
+    save(data, size);
+    {
+        struct picture p;
+        struct gf_error e;
+        uint64_t images;
+        assert_int_equal(read_picture(&p, 0, 7, false, &images, &e), GF_EINPUT);
+    }
 }
 
 /* The sizes that the tags promise against what the file and the memory can hold. */
@@ -217,6 +228,7 @@ static void liars(void **state)
         {5, 0, 1, 8, 1, GF_EINPUT},
         {5, 5, 1, 33, 1, GF_EFEATURE},
         {5, 5, 1, 8, 4242, GF_EFEATURE},
+        {5, 5, 1, 1, 32771, GF_EFEATURE},
     };
 
     (void)state;

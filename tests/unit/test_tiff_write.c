@@ -139,6 +139,14 @@ static void volumes(void **state)
             for (int i = 0; i < 3; i++)
                 assert_true(fabs(q.image.meta.spacing[i] - p.image.meta.spacing[i]) < 1e-7);
             picture_free(&p);
+            /* The same with another voxel size and fewer planes. */
+            q.image.meta.spacing[2] = 3;
+            q.image.depth = 4;
+            must_write(&q, 1, 3, NULL);
+            must_read(&p, 0, 5);
+            same_samples(&q, &p);
+            assert_true(fabs(p.image.meta.spacing[2] - 3) < 1e-12);
+            picture_free(&p);
             picture_free(&q);
         }
 }
@@ -378,7 +386,7 @@ static void fax(void **state)
     for (size_t c = 0; c < sizeof codings / sizeof *codings; c++)
         for (unsigned w = 1; w <= 33; w++)
             for (unsigned white = 0; white < 2; white++)
-                for (unsigned content = 0; content < 3; content++) {
+                for (unsigned content = 0; content < 12; content++) {
                     TIFF *t = TIFFOpen(test_path, w % 2 ? "wb" : "wl");
                     /* Rows of the very pattern that the reader looks for are samples too. */
                     uint8_t bytes[3][5];
@@ -392,8 +400,8 @@ static void fax(void **state)
                     TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, 3);
                     for (unsigned y = 0; y < 3; y++) {
                         for (unsigned i = 0; i < 5; i++)
-                            bytes[y][i] = content == 0 ? (uint8_t)next_random(&seed)
-                                                       : content == 1 ? 0xa5 : 0x5a;
+                            bytes[y][i] = content > 1 ? (uint8_t)next_random(&seed)
+                                                      : content == 1 ? 0xa5 : 0x5a;
                         uint8_t copy[5];
                         memcpy(copy, bytes[y], 5);
                         assert_int_equal(TIFFWriteScanline(t, copy, y, 0), 1);

@@ -159,7 +159,8 @@ static inline size_t add_page(struct file *f, const struct page *p, size_t link)
         text[i] = (uint8_t)p->description[i];
     {
         const uint64_t w = p->width, h = p->height, predictor = p->predictor,
-                       coding = p->compression ? p->compression : 1, samples = p->samples, kind = p->kind,
+                       coding = p->compression ? p->compression : 1, samples = p->samples,
+                       kind = p->kind,
                        photometric = p->photometric, rps = p->rows_per_strip, tile = p->tile,
                        planar = p->planar ? 2 : 1;
         const struct tag tags[] = {
