@@ -109,12 +109,7 @@ mapfile -t builds < <(find . -path ./build -prune -o -name CMakeLists.txt -print
 none 'options that change floating-point results' 'ffast-math|Ofast|use_fast_math|funsafe-math|fassociative-math|ffp-contract=fast' \
     "${builds[@]}" "${program[@]}"
 
-# ---- documents ----
-if command -v mandoc >/dev/null; then
-    for page in man/*.[15]; do
-        [ ! -f "$page" ] || mandoc -Tlint -Wwarning "$page" || failed=1
-    done
-fi
+# ---- scripts ----
 if command -v shellcheck >/dev/null; then
     shellcheck quickstart .ci/run tests/check_tree.sh tests/cli/helpers.bash || failed=1
 fi

@@ -81,7 +81,8 @@ static void load_row(const struct gf_cpu *cpu, const struct block *b, int64_t y,
         fill_lanes(cpu, to, (uint64_t)(end - first));
         return;
     }
-    const char *row = (const char *)cpu->in->data + ((uint64_t)z - cpu->in->z) * cpu->in->plane_stride +
+    const char *row = (const char *)cpu->in->data +
+                      ((uint64_t)z - cpu->in->z) * cpu->in->plane_stride +
                       ((uint64_t)y - cpu->in->y) * cpu->in->row_stride;
     for (int64_t i = first; i < end;) {
         int64_t index = gf_border_index(plan->border, i, n);

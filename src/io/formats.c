@@ -124,6 +124,18 @@ static enum gf_status find_format(struct gf_reader *r, const char *path,
     return unknown_format(r->name, head, size, e);
 }
 
+/* Puts the file's name before a message that lacks it: what ran out of memory deep inside
+ * does not know whose it was. */
+static enum gf_status named(const char *name, enum gf_status status, struct gf_error *e)
+{
+    struct gf_error inner;
+    if (status == GF_OK || status == GF_ESIGNAL || !e || !name ||
+        strncmp(e->text, name, strlen(name)) == 0)
+        return status;
+    inner = *e;
+    return gf_fail(e, status, "%s: %s", name, inner.text);
+}
+
 enum gf_status gf_reader_open(struct gf_reader **out, const char *path,
                               const struct gf_format *format,
                               const struct gf_read_options *options, struct gf_error *e)
@@ -143,7 +155,7 @@ enum gf_status gf_reader_open(struct gf_reader **out, const char *path,
         status = find_format(r, path, format, e);
     }
     if (status == GF_OK)
-        status = r->format->open(r, e);
+        status = named(r->name, r->format->open(r, e), e);
     if (status != GF_OK)
         gf_reader_close(&r);
     *out = r;
@@ -155,7 +167,7 @@ enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_i
 {
     enum gf_status status;
     memset(image, 0, sizeof *image);
-    status = r->format->select(r, index, image, e);
+    status = named(r->name, r->format->select(r, index, image, e), e);
     if (status != GF_OK)
         gf_meta_free(&image->meta);
     return status;
@@ -164,13 +176,13 @@ enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_i
 enum gf_status gf_reader_rows(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
                               struct gf_error *e)
 {
-    return r->format->read_rows(r, first, count, rows, e);
+    return named(r->name, r->format->read_rows(r, first, count, rows, e), e);
 }
 
 enum gf_status gf_reader_finish(struct gf_reader *r, struct gf_error *e)
 {
     if (r->format->finish)
-        GF_TRY(r->format->finish(r, e));
+        GF_TRY(named(r->name, r->format->finish(r, e), e));
     return gf_in_unchanged(r->in, e);
 }
 
@@ -216,7 +228,7 @@ enum gf_status gf_writer_open(struct gf_writer **out, const char *path,
     status = gf_out_open(&w->out, path, &opening, e);
     if (status == GF_OK) {
         w->name = gf_out_name(w->out);
-        status = format->create(w, e);
+        status = named(w->name, format->create(w, e), e);
     }
     if (status != GF_OK)
         gf_writer_abort(&w);
@@ -230,24 +242,24 @@ enum gf_status gf_writer_begin(struct gf_writer *w, const struct gf_image *image
     /* Asked before, when the plan was made; a format never sees what it cannot hold. */
     GF_TRY(w->format->accepts(image, w->images, w->name, e));
     w->image = *image;
-    return w->format->begin(w, e);
+    return named(w->name, w->format->begin(w, e), e);
 }
 
 enum gf_status gf_writer_rows(struct gf_writer *w, const void *rows, uint64_t count,
                               struct gf_error *e)
 {
-    return w->format->write_rows(w, rows, count, e);
+    return named(w->name, w->format->write_rows(w, rows, count, e), e);
 }
 
 enum gf_status gf_writer_end(struct gf_writer *w, struct gf_error *e)
 {
-    return w->format->end(w, e);
+    return named(w->name, w->format->end(w, e), e);
 }
 
 enum gf_status gf_writer_commit(struct gf_writer **pointer, struct gf_error *e)
 {
     struct gf_writer *w = *pointer;
-    enum gf_status status = w->format->complete(w, e);
+    enum gf_status status = named(w->name, w->format->complete(w, e), e);
     if (status == GF_OK)
         status = gf_out_commit(&w->out, e);
     gf_writer_abort(pointer);

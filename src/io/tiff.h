@@ -42,6 +42,7 @@ struct gf_tiff_dir {
     uint64_t offset;
     uint64_t next_at;             /* where the link to the next directory stands */
     uint32_t width, height;       /* from the tags, 0 when they are not simple */
+    bool palette;                 /* the photometric tag says so */
 };
 
 struct gf_tiff_chain {

@@ -50,6 +50,7 @@ static enum gf_status read_dir(const struct gf_tiff_chain *chain, struct gf_in *
 
     *kind = 0;
     dir->width = dir->height = 0;
+    dir->palette = false;
     GF_TRY(gf_in_read_some(in, head, sizeof head, at, &got, e));
     if (got < count_bytes)
         return gf_fail(e, GF_EINPUT, "%s: truncated: page %llu should be at byte %llu, and the "
@@ -86,6 +87,8 @@ static enum gf_status read_dir(const struct gf_tiff_chain *chain, struct gf_in *
             dir->width = (uint32_t)gf_min(entry_value(entry, chain), UINT32_MAX);
         else if (tag == TIFFTAG_IMAGELENGTH)
             dir->height = (uint32_t)gf_min(entry_value(entry, chain), UINT32_MAX);
+        else if (tag == TIFFTAG_PHOTOMETRIC)
+            dir->palette = entry_value(entry, chain) == PHOTOMETRIC_PALETTE;
         where += entry_bytes;
         at += entry_bytes;
     }

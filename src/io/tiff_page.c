@@ -355,7 +355,12 @@ enum gf_status gf_tiff_page_open(struct gf_tiff_page *page, struct gf_in *in,
         return gf_tiff_client_fail(&page->client,
                                    strstr(page->client.trouble, "different values per sample")
                                        ? GF_EFEATURE : GF_EINPUT, text, e);
-    return read_tags(page, e);
+    GF_TRY(read_tags(page, e));
+    /* libtiff shows the indices as gray when the palette is missing or cut short. */
+    if (chain->dirs[index].palette && !page->convert.palette)
+        return gf_fail(e, GF_EINPUT, "%s: page %llu has palette samples and no whole palette", name,
+                       (unsigned long long)page->number);
+    return GF_OK;
 }
 
 void gf_tiff_page_close(struct gf_tiff_page *page)

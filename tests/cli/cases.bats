@@ -5,7 +5,7 @@ load helpers
 # make: runs a Python program from standard input, the corpus' writers imported.
 make()
 {
-    python3 -c '
+    python3 -S -I -B -c '
 import os, struct, sys, zlib
 sys.path.insert(0, sys.argv[1])
 from common import *
@@ -24,7 +24,7 @@ exec(sys.stdin.read())' "$tests/corpus"
 # typed FILE TYPE NUMBERS: samples, little-endian.
 typed()
 {
-    python3 -c 'import struct, sys
+    python3 -S -I -c 'import struct, sys
 code = dict(u8="B", i8="b", u16="H", i16="h", u32="I", i32="i", f16="e", f32="f", f64="d")[sys.argv[2]]
 values = [float(v) if sys.argv[2][0] == "f" else int(v) for v in sys.argv[3:]]
 with open(sys.argv[1], "wb") as f:
@@ -34,28 +34,28 @@ with open(sys.argv[1], "wb") as f:
 # numbers FILE TYPE: its samples on one line, floats with as many digits as they need.
 numbers()
 {
-    python3 -c 'import struct, sys
-code = dict(u8="B", i8="b", u16="H", i16="h", u32="I", i32="i", f16="e", f32="f", f64="d")[sys.argv[2]]
+    case $2 in
+    f*)
+        python3 -S -I -c 'import struct, sys
+code = dict(f16="e", f32="f", f64="d")[sys.argv[2]]
 with open(sys.argv[1], "rb") as f:
     data = f.read()
-size = struct.calcsize("<" + code)
-assert len(data) % size == 0, "%d bytes" % len(data)
 def text(v):
-    if not isinstance(v, float):
-        return str(v)
     if v != v:
         return "nan"
     if abs(v) < 1e15 and v == int(v):
         return str(int(v))
     for n in range(1, 18):
-        short = "%.*g" % (n, v)
         try:
-            if struct.pack("<" + code, float(short)) == struct.pack("<" + code, v):
-                return short
+            if struct.pack("<" + code, float("%.*g" % (n, v))) == struct.pack("<" + code, v):
+                return "%.*g" % (n, v)
         except OverflowError:
             pass
-    return "?"
-print(*map(text, struct.unpack("<%d%s" % (len(data) // size, code), data)))' "$@"
+print(*map(text, struct.unpack("<%d%s" % (len(data) // struct.calcsize(code), code), data)))' "$@"
+        ;;
+    i*) od -An -v --endian=little -td$((${2#?} / 8)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//' ;;
+    u*) od -An -v --endian=little -tu$((${2#?} / 8)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//' ;;
+    esac
 }
 
 # gives TYPE NUMBERS ARGUMENTS: gpufilt ARGUMENTS -t TYPE writes these samples.
@@ -120,16 +120,14 @@ all='zero clamp wrap symmetric reflect101'
 
 @test "a mask of one tap among zeros changes nothing, at every size from 1x1 to 33x33" {
     mkdir in
-    python3 - <<'END'
+    python3 -S -I - <<'END'
 for w, h in [(256, 256)] + [(w, h) for h in range(1, 34) for w in range(1, 34)]:
     with open('in/a_%dx%d_u8.raw' % (w, h), 'wb') as f:
         f.write(bytes((x * 37 + y * 101 + x * y * 7) % 256 for y in range(h) for x in range(w)))
 END
-    (cd in && sha256sum -- *) >wanted
     for border in $all normalize; do
         ok correlate -k '0,0,0; 0,1,0; 0,0,0' -b $border --sync none -t u8 -f raw -o out in/*.raw
-        (cd out && sha256sum -- *) >found
-        cmp wanted found || fail "$border"
+        diff -r in out || fail "$border"
         rm -r out
     done
 }
@@ -169,7 +167,7 @@ END
 }
 
 @test "a mask among more zeros is the same mask" {
-    python3 - <<'END'
+    python3 -S -I - <<'END'
 with open('in_64x64_u8.raw', 'wb') as f:
     f.write(bytes((x * 3 + y * 5) % 251 for y in range(64) for x in range(64)))
 for side in (3, 31, 65):
@@ -650,7 +648,7 @@ END
 # tags FILE NUMBER...: the values of these tags of the first page, '-' where absent.
 tags()
 {
-    python3 - "$@" <<'END'
+    python3 -S -I - "$@" <<'END'
 import struct, sys
 with open(sys.argv[1], 'rb') as f:
     data = f.read()
@@ -772,7 +770,7 @@ save('strip.tif', coded_page(flat_jpeg(13, 11, [unit], halved), 13, 11, 8, YCBCR
 END
     for file in tile.tif strip.tif; do
         ok convert $file -f raw out.raw
-        python3 - <<'END'
+        python3 -S -I - <<'END'
 with open('out.raw', 'rb') as f:
     data = f.read()
 assert len(data) == 13 * 11 * 3, len(data)
@@ -905,7 +903,7 @@ END
 
 @test "widths at and beside multiples of 16: a ramp keeps its inside" {
     for width in 15 16 17 32 48 64 113; do
-        python3 - $width <<'END'
+        python3 -S -I - $width <<'END'
 import struct, sys
 w = int(sys.argv[1])
 ramp = [4 * x + 8 * y for y in range(5) for x in range(w)]

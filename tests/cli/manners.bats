@@ -129,7 +129,7 @@ wanted()
 }
 
 @test "images are never sent to a terminal" {
-    command -v script >/dev/null || skip 'no script(1)'
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip 'no script(1), or no terminal for it'
     run script -qec '"$GPUFILT" blur -k gauss3 in.pgm -f pnm -' typescript </dev/null
     [ "$status" -eq 2 ] || fail 'status on a terminal'
     [[ $output == *gpufilt:*terminal* ]] || fail 'no word about the terminal'
