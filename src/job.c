@@ -265,8 +265,23 @@ static enum gf_status run_into_folder(const struct gf_request *r, struct gf_erro
     return GF_OK;
 }
 
+/* A mask that does not exist in any dimension is a usage error before anything is read. */
+static enum gf_status check_kernel(const struct gf_request *r, struct gf_error *e)
+{
+    struct gf_mask mask = {0};
+    enum gf_status status;
+    if (!r->kernel)
+        return GF_OK;
+    status = gf_mask_find(&mask, r->kernel, 2, e);
+    if (status == GF_EUSAGE && gf_mask_find(&mask, r->kernel, 3, NULL) == GF_OK)
+        status = GF_OK;
+    gf_mask_free(&mask);
+    return status;
+}
+
 enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
 {
+    GF_TRY(check_kernel(r, e));
     if (r->output && (r->operand_count > 1 || is_folder(r->output)))
         return run_into_folder(r, e);
     if (r->output)

@@ -19,6 +19,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing is written into the source tree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import command_lines  # noqa: E402
 import common        # noqa: E402
 import mask_files    # noqa: E402
 import plain_files   # noqa: E402
@@ -35,6 +36,7 @@ def main():
         maker.make(corpus)
     corpus.finish()
     mask_files.make(os.path.join(sys.argv[1], 'masks'))
+    command_lines.make(os.path.join(sys.argv[1], 'words'))
 
 
 if __name__ == '__main__':
