@@ -13,9 +13,9 @@ foreach(mask IN LISTS masks)
   string(REGEX REPLACE "(................................................................................)"
     "\\1\n    " bytes "${bytes}")
   string(APPEND texts "static const unsigned char text_${index}[] = {\n    ${bytes}0\n};\n")
-  string(APPEND rows "    { \"${name}\", text_${index}, sizeof text_${index} - 1 },\n")
+  string(APPEND rows "    {\"${name}\", text_${index}, sizeof text_${index} - 1},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 set(content "/* Made from masks/ by masks/embed.cmake. */\n#include \"mask_internal.h\"\n\n${texts}
-const struct gf_mask_file gf_mask_files[] = {\n${rows}    { NULL, NULL, 0 },\n};\n")
+const struct gf_mask_file gf_mask_files[] = {\n${rows}    {NULL, NULL, 0},\n};\n")
 file(WRITE "${OUT}" "${content}")

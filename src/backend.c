@@ -1,8 +1,18 @@
 /* The list of backends. */
 #include "backend.h"
 
+#include <string.h>
+
 const struct gf_backend *const gf_backends[] = {
     &gf_backend_cpu,
     &gf_backend_reference,
     NULL,
 };
+
+const struct gf_backend *gf_backend_by_name(const char *name)
+{
+    for (const struct gf_backend *const *b = gf_backends; *b != NULL; b++)
+        if (strcmp((*b)->name, name) == 0)
+            return *b;
+    return NULL;
+}

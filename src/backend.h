@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* Samples of planes [z, z + planes) and rows [y, y + rows) of an image, full width, in its type. Strides
- * are bytes. In 2D planes is 1. */
+/* Samples of planes [z, z + planes) and rows [y, y + rows) of an image, full width, in its
+ * type. Strides are bytes. In 2D planes is 1. */
 struct gf_slab {
     void *data;
     size_t row_stride, plane_stride;
@@ -30,7 +30,8 @@ struct gf_backend {
     /* Prepares for a plan; *state is the backend's own. */
     enum gf_status (*open)(const struct gf_plan *plan, void **state, struct gf_error *e);
     /* Computes the output slab; the input slab holds every row and plane it reaches
-     * (gf_plan_reach), indices of the input image. Adds to *counts. */
+     * (gf_plan_reach), indices of the input image. Adds to *counts. GF_ESIGNAL soon after a
+     * signal came; the slab is not complete then. */
     enum gf_status (*run)(void *state, const struct gf_slab *in, struct gf_slab *out,
                           struct gf_counts *counts, struct gf_error *e);
     /* Accepts NULL. */
@@ -39,6 +40,8 @@ struct gf_backend {
 
 /* All backends, NULL-terminated; reference is last and not offered to users. */
 extern const struct gf_backend *const gf_backends[];
+/* The one of this name, or NULL. */
+const struct gf_backend *gf_backend_by_name(const char *name);
 
 extern const struct gf_backend gf_backend_cpu, gf_backend_reference;
 

@@ -24,6 +24,23 @@ enum gf_border {
     GF_BORDER_COUNT
 };
 
+struct gf_border_row {
+    const char *name;
+    const char *aliases; /* blank-separated */
+    const char *picture;
+};
+
+/* The row of a mode; `mode` must be one of the enum. */
+static inline const struct gf_border_row *gf_border_row(enum gf_border mode)
+{
+    static const struct gf_border_row rows[] = {
+#define X(NAME, name, aliases, picture) {name, aliases, picture},
+        GF_BORDERS(X)
+#undef X
+    };
+    return &rows[mode];
+}
+
 /* The index inside [0, n) that stands for index `i`, n >= 1, any i; -1 when nothing
  * does (CONSTANT: the fill value, NORMALIZE: absent) and i is outside. VALID never
  * asks outside. */

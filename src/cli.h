@@ -61,6 +61,7 @@ struct gf_request {
     unsigned sigma_count;          /* 0: not given, else 1..3 */
     double truncate;
     enum gf_border border;
+    bool border_constant;          /* by that name, which --fill goes with */
     double fill;
     bool alpha_independent;
     int dimensions;                /* 2, 3, or 0: the data decide */
@@ -85,6 +86,8 @@ struct gf_request {
     bool quiet, verbose, help, version;
 
     uint32_t mask_size[3];         /* masks make --size; 0: not given */
+    unsigned mask_size_count;      /* 0: not given, else 1..3 */
+    uint64_t seen;                 /* bit gf_option_id: the option was given */
 };
 
 struct gf_command {

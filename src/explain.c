@@ -22,16 +22,6 @@ static const char *arith_text(const struct gf_plan *plan)
     }
 }
 
-static const char *border_picture(enum gf_border border)
-{
-    static const char *const pictures[] = {
-#define X(NAME, name, aliases, picture) name ": " picture,
-        GF_BORDERS(X)
-#undef X
-    };
-    return pictures[border];
-}
-
 static double planned_tap(const struct gf_plan *plan, const void *taps, uint64_t i)
 {
     switch (plan->arith) {
@@ -44,7 +34,8 @@ static double planned_tap(const struct gf_plan *plan, const void *taps, uint64_t
     }
 }
 
-static void print_taps(struct gf_buffer *t, const struct gf_plan *plan, const void *taps, uint32_t count)
+static void print_taps(struct gf_buffer *t, const struct gf_plan *plan, const void *taps,
+                       uint32_t count)
 {
     char number[GF_NUMBER_TEXT];
     for (uint32_t i = 0; i < count; i++) {
@@ -63,10 +54,11 @@ static void print_taps(struct gf_buffer *t, const struct gf_plan *plan, const vo
     gf_buffer_text(t, "\n");
 }
 
-/* Standard deviation of a factor seen as a distribution; NAN when it is none. */
-static double realised_sigma(const struct gf_plan *plan, int axis)
+double gf_explain_sigma(const struct gf_plan *plan, int axis)
 {
     double sum = 0, mean = 0, square = 0;
+    if (!plan->separable)
+        return NAN;
     for (uint32_t i = 0; i < plan->size[axis]; i++) {
         double tap = planned_tap(plan, plan->factor[axis], i);
         if (tap < 0)
@@ -79,8 +71,8 @@ static double realised_sigma(const struct gf_plan *plan, int axis)
     return sqrt(fmax(0, square / sum - mean * mean));
 }
 
-static void explain_mask(struct gf_buffer *t, const struct gf_request *r, const struct gf_mask *mask,
-                         const struct gf_plan *plan)
+static void explain_mask(struct gf_buffer *t, const struct gf_request *r,
+                         const struct gf_mask *mask, const struct gf_plan *plan)
 {
     char number[GF_NUMBER_TEXT];
     gf_buffer_text(t, "mask         ");
@@ -97,14 +89,15 @@ static void explain_mask(struct gf_buffer *t, const struct gf_request *r, const 
     if (plan->arith == GF_EXACT)
         gf_buffer_printf(t, "divisor      %lld\n", (long long)plan->divisor);
     gf_buffer_printf(t, "sum          %s\n", gf_format_double(number, plan->gain));
-    gf_buffer_printf(t, "separable    %s\n", plan->separable ? "yes: a pass along each axis" : "no: all taps at once");
+    gf_buffer_printf(t, "separable    %s\n",
+                     plan->separable ? "yes: a pass along each axis" : "no: all taps at once");
     if (plan->separable) {
         for (int a = 0; a < (mask->size[2] > 1 ? 3 : 2); a++) {
             gf_buffer_printf(t, "taps %c      ", "xyz"[a]);
             print_taps(t, plan, plan->factor[a], plan->size[a]);
         }
         for (int a = 0; a < 3; a++) {
-            double sigma = realised_sigma(plan, a);
+            double sigma = gf_explain_sigma(plan, a);
             if (plan->size[a] == 1 || isnan(sigma))
                 continue;
             snprintf(number, sizeof number, "%.6g", sigma);
@@ -123,14 +116,17 @@ static void explain_mask(struct gf_buffer *t, const struct gf_request *r, const 
             break;
         }
         gf_buffer_text(t, row ? "            " : "taps        ");
-        print_taps(t, plan, (const char *)plan->taps + row * plan->size[0] * (plan->arith == GF_DOUBLE ? 8 : 4),
+        print_taps(t, plan,
+                   (const char *)plan->taps +
+                       row * plan->size[0] * (plan->arith == GF_DOUBLE ? 8 : 4),
                    plan->size[0]);
     }
 }
 
 static void print_shape(struct gf_buffer *t, const struct gf_image *image)
 {
-    gf_buffer_printf(t, "%llux%llu", (unsigned long long)image->width, (unsigned long long)image->height);
+    gf_buffer_printf(t, "%llux%llu", (unsigned long long)image->width,
+                     (unsigned long long)image->height);
     if (image->depth > 1)
         gf_buffer_printf(t, "x%llu", (unsigned long long)image->depth);
     gf_buffer_printf(t, ", %u channel%s, %s", image->channels, image->channels == 1 ? "" : "s",
@@ -138,8 +134,9 @@ static void print_shape(struct gf_buffer *t, const struct gf_image *image)
 }
 
 void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf_mask *mask,
-                const struct gf_plan *plan, const struct gf_image *image, const struct gf_reader *reader,
-                const char *out_path, const struct gf_format *out_format)
+                const struct gf_plan *plan, const struct gf_image *image,
+                const struct gf_reader *reader, const char *out_path,
+                const struct gf_format *out_format)
 {
     char number[GF_NUMBER_TEXT];
     bool volume = plan->dimensions == 3;
@@ -148,7 +145,8 @@ void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf
     gf_buffer_printf(t, ": %s, ", reader->format->name);
     print_shape(t, image);
     if (reader->images > 1)
-        gf_buffer_printf(t, ", the first of %llu images", (unsigned long long)reader->images);
+        gf_buffer_printf(t, ", the first of %llu images, all of which are done",
+                         (unsigned long long)reader->images);
     gf_buffer_text(t, "\noutput       ");
     if (out_path) {
         gf_buffer_escaped(t, out_path, strlen(out_path));
@@ -157,18 +155,24 @@ void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf
         gf_buffer_text(t, "(none named): ");
     }
     print_shape(t, &plan->out);
-    gf_buffer_printf(t, "\nfilter       %s in %dD%s\n", r->command->name, plan->dimensions,
-                     !volume && image->depth > 1 ? ", slice by slice" : "");
-    if (r->command->bit != GF_CONVERT) {
+    if (r->command->bit == GF_CONVERT) {
+        gf_buffer_text(t, "\nfilter       none: values are kept\n");
+    } else {
+        gf_buffer_printf(t, "\nfilter       %s in %dD%s\n", r->command->name, plan->dimensions,
+                         !volume && image->depth > 1 ? ", slice by slice"
+                         : !volume && reader->images > 1
+                             ? ", every image by itself; --3d takes them as one volume" : "");
         explain_mask(t, r, mask, plan);
-        gf_buffer_printf(t, "border       %s", border_picture(plan->border));
+        gf_buffer_printf(t, "border       %s: %s", gf_border_row(plan->border)->name,
+                         gf_border_row(plan->border)->picture);
         if (plan->border == GF_BORDER_CONSTANT)
             gf_buffer_printf(t, " with 0 = %s", gf_format_double(number, plan->fill));
-        gf_buffer_text(t, "\n");
+        gf_buffer_printf(t, "\narithmetic   %s\n", arith_text(plan));
     }
-    gf_buffer_printf(t, "arithmetic   %s\n", arith_text(plan));
-    gf_buffer_printf(t, "rounding     %s\n", gf_type_row(plan->out.type)->is_float
-                         ? "to the sample type" : "to nearest, ties to even; saturated and counted");
+    gf_buffer_printf(t, "rounding     %s\n",
+                     gf_type_row(plan->out.type)->is_float
+                         ? "to the sample type"
+                         : "to nearest, ties to even; saturated and counted");
     if (image->alpha >= 0)
         gf_buffer_printf(t, "alpha        %s\n",
                          plan->alpha_multiply ? "colour is filtered multiplied by alpha"
@@ -180,6 +184,7 @@ void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf
                      (unsigned long long)(volume ? plan->out.depth : plan->out.height));
     gf_buffer_printf(t, "memory       %s of samples on the host, nothing on a device\n",
                      gf_format_bytes(number, plan->host_bytes));
-    gf_buffer_printf(t, "device       cpu, %u thread%s (%s)\n", plan->threads, plan->threads == 1 ? "" : "s",
+    gf_buffer_printf(t, "device       cpu, %u thread%s (%s)\n", plan->threads,
+                     plan->threads == 1 ? "" : "s",
                      strcmp(r->device, "cpu") == 0 ? "asked for" : "built without CUDA");
 }

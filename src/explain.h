@@ -8,9 +8,14 @@
 #include "plan.h"
 #include "text.h"
 
+/* Standard deviation, in pixels, of the planned taps along an axis; NAN when the plan is not
+ * separable or a tap is below 0. */
+double gf_explain_sigma(const struct gf_plan *plan, int axis);
+
 /* Appends the explanation. `out_path` and `out_format` may be NULL (no output named). */
-void gf_explain(struct gf_buffer *text, const struct gf_request *request, const struct gf_mask *mask,
-                const struct gf_plan *plan, const struct gf_image *image, const struct gf_reader *reader,
+void gf_explain(struct gf_buffer *text, const struct gf_request *request,
+                const struct gf_mask *mask, const struct gf_plan *plan,
+                const struct gf_image *image, const struct gf_reader *reader,
                 const char *out_path, const struct gf_format *out_format);
 
 #endif

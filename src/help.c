@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef GPUFILT_VERSION
-#error "the build defines GPUFILT_VERSION"
-#endif
-
 #define HELP_COLUMN 30
 #define HELP_WIDTH 100
 
@@ -103,16 +99,16 @@ enum gf_status gf_help_program(struct gf_error *e)
         "  gpufilt correlate -k sobel-x in.png gradient.tif\n"
         "  gpufilt blur -k gauss5 --explain in.png\n\n"
         "Outside the image the nearest sample counts (--border clamp). '-' is standard input or\n"
-        "output. 'gpufilt COMMAND --help' lists the options, 'gpufilt help border' and 'gpufilt\n"
-        "help formats' show what there is to choose from.\n");
+        "output. 'gpufilt COMMAND --help' lists the options; 'gpufilt help border', 'types',\n"
+        "'formats' and 'status' show what there is to choose from.\n");
     return gf_output_text(&t, false, e);
 }
 
 enum gf_status gf_help_command(const struct gf_command *c, struct gf_error *e)
 {
     struct gf_buffer t = {0};
-    gf_buffer_printf(&t, "gpufilt %s: %s\n\nUsage: gpufilt %s %s\n\n%s\n", c->name, c->summary, c->name,
-                     c->synopsis, c->description);
+    gf_buffer_printf(&t, "gpufilt %s: %s\n\nUsage: gpufilt %s %s\n\n%s\n", c->name, c->summary,
+                     c->name, c->synopsis, c->description);
     option_sections(&t, c->bit);
     gf_buffer_text(&t, "\nExamples:\n");
     for (const char *s = c->examples; *s;) {
@@ -120,8 +116,7 @@ enum gf_status gf_help_command(const struct gf_command *c, struct gf_error *e)
         gf_buffer_printf(&t, "  %.*s\n", (int)length, s);
         s += length + (s[length] == '\n');
     }
-    gf_buffer_text(&t, "\nExit status:\n");
-    exit_statuses(&t);
+    gf_buffer_text(&t, "\nExit statuses: gpufilt help status\n");
     return gf_output_text(&t, false, e);
 }
 
@@ -129,23 +124,17 @@ enum gf_status gf_help_command(const struct gf_command *c, struct gf_error *e)
 
 static void topic_border(struct gf_buffer *t)
 {
-    static const struct {
-        const char *name, *aliases, *picture;
-    } rows[] = {
-#define X(NAME, name, aliases, picture) {name, aliases, picture},
-        GF_BORDERS(X)
-#undef X
-    };
     gf_buffer_text(t, "What stands outside the image, for a row `a b c d` extended by three:\n\n");
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        gf_buffer_printf(t, "  %-11s %s\n", rows[i].name, rows[i].picture);
-        if (*rows[i].aliases)
-            gf_buffer_printf(t, "  %-11s also: %s\n", "", rows[i].aliases);
+    for (unsigned i = 0; i < GF_BORDER_COUNT; i++) {
+        const struct gf_border_row *row = gf_border_row((enum gf_border)i);
+        gf_buffer_printf(t, "  %-11s %s\n", row->name, row->picture);
+        if (*row->aliases)
+            gf_buffer_printf(t, "  %-11s also: %s\n", "", row->aliases);
     }
     gf_buffer_text(t,
-        "\nconstant takes its value from --fill. clamp is the default. 'reflect' and 'mirror' are\n"
-        "refused: numpy, scipy and OpenCV mean opposite things by them. Every mode holds for masks\n"
-        "larger than the image and for images of one sample.\n");
+        "\nconstant takes its value from --fill. clamp is the default. 'reflect' and 'mirror'\n"
+        "are refused: numpy, scipy and OpenCV mean opposite things by them. Every mode holds for\n"
+        "masks larger than the image and for images of one sample.\n");
 }
 
 static void topic_types(struct gf_buffer *t)
@@ -153,18 +142,21 @@ static void topic_types(struct gf_buffer *t)
     gf_buffer_text(t, "Sample types:\n\n");
     for (int i = 0; i < GF_TYPE_COUNT; i++) {
         const struct gf_type_row *row = gf_type_row((enum gf_type)i);
-        gf_buffer_printf(t, "  %-4s %u byte%s %s%.17g to %.17g\n", row->name, row->bytes, row->bytes == 1 ? ", " : "s,",
+        gf_buffer_printf(t, "  %-4s %u byte%s %s%.17g to %.17g\n", row->name, row->bytes,
+                         row->bytes == 1 ? ", " : "s,",
                          row->is_float ? "float, " : "", row->lowest, row->highest);
     }
     gf_buffer_text(t,
-        "\nSmoothing keeps the type. Derivatives (weights that do not sum to more than 0) give i16 or\n"
-        "i32 for integers. Rounding is to nearest, ties to even; what does not fit is saturated and\n"
-        "counted; NaN becomes 0 in an integer type. Values are never rescaled.\n");
+        "\nSmoothing keeps the type. Derivatives (weights that do not sum to more than 0) give i16\n"
+        "or i32 for integers. Rounding is to nearest, ties to even; what does not fit is saturated\n"
+        "and counted; NaN becomes 0 in an integer type. Values are never rescaled; to bring 16 bits\n"
+        "to 8: gpufilt correlate -k '1 / 257' -t u8 in.tif out.png\n");
 }
 
 static void topic_formats(struct gf_buffer *t)
 {
-    gf_buffer_text(t, "Formats; an input's is found from its content, an output's from its name or -f:\n\n");
+    gf_buffer_text(t, "Formats; an input's is found from its content, an output's from its name or "
+                      "-f:\n\n");
     for (const struct gf_format *const *f = gf_formats; *f; f++)
         gf_buffer_printf(t, "  %-5s %s%s  %s (%s)\n", (*f)->name, (*f)->open ? "r" : "-",
                          (*f)->create ? "w" : "-", (*f)->summary, (*f)->extensions);
@@ -187,6 +179,9 @@ enum gf_status gf_help_run(const struct gf_request *r, struct gf_error *e)
     const struct gf_command *command;
     if (r->operand_count == 0)
         return gf_help_program(e);
+    if (r->operand_count > 1)
+        return gf_fail(e, GF_EUSAGE, "help: one command or topic at a time, not %zu",
+                       r->operand_count);
     command = gf_command_by_name(r->operands[0]);
     if (command)
         return gf_help_command(command, e);
@@ -195,6 +190,6 @@ enum gf_status gf_help_run(const struct gf_request *r, struct gf_error *e)
             topics[i].write(&t);
             return gf_output_text(&t, false, e);
         }
-    return gf_fail(e, GF_EUSAGE, "help '%s': no such command or topic; topics: border types formats status",
-                   r->operands[0]);
+    return gf_fail(e, GF_EUSAGE, "help '%s': no such command or topic; try 'gpufilt help', or the "
+                   "topics border types formats status", r->operands[0]);
 }

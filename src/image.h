@@ -70,6 +70,12 @@ struct gf_image {
     struct gf_meta meta;
 };
 
+/* Whether depth is space and there is any: filtered in 3D unless asked otherwise. */
+static inline bool gf_is_volume(const struct gf_image *image)
+{
+    return image->volume && image->depth > 1;
+}
+
 /* Bytes of one row: width * channels * bytes of a sample. The product of all sizes
  * of an image that a reader has described fits in 63 bits (gf_image_check). */
 static inline size_t gf_row_bytes(const struct gf_image *image)

@@ -2,6 +2,7 @@
 
 #include "message.h"
 #include "output.h"
+#include "signals.h"
 
 #include <string.h>
 
@@ -21,52 +22,87 @@ static const char *unit_name(int unit)
 
 /* ---- text ---- */
 
-/* The first line of a text that came from the file. */
-static void text_line(struct gf_buffer *t, const char *label, const char *text)
+/* The first line of a text that came from the file, not more than SHOWN bytes of it. */
+#define SHOWN 200
+static void first_line(struct gf_buffer *t, const char *text)
 {
-    gf_buffer_printf(t, "  %-12s ", label);
-    gf_buffer_escaped(t, text, strcspn(text, "\r\n"));
-    gf_buffer_text(t, "\n");
+    size_t length = strcspn(text, "\r\n");
+    bool cut = text[length] != '\0' || length > SHOWN;
+    gf_buffer_escaped(t, text, length > SHOWN ? SHOWN : length);
+    gf_buffer_text(t, cut ? " ...\n" : "\n");
 }
 
-static void text_image(struct gf_buffer *t, const struct gf_image *image, uint64_t index, uint64_t images)
+/* For people: a spacing that went through a TIFF's fractions is not shown to its last digit. */
+static void text_spacing(struct gf_buffer *t, const double spacing[3])
+{
+    double largest = 0;
+    int axes = spacing[2] > 0 ? 3 : 2;
+    for (int a = 0; a < axes; a++)
+        largest = spacing[a] > largest ? spacing[a] : largest;
+    if (!(largest > 0))
+        return;
+    gf_buffer_text(t, "  spacing      ");
+    for (int a = 0; a < axes; a++)
+        gf_buffer_printf(t, "%s%.7g", a ? " x " : "", spacing[a] * (largest < 0.1 ? 1e3 : 1));
+    gf_buffer_text(t, largest < 0.1 ? " um\n" : " mm\n");
+}
+
+static void text_image(struct gf_buffer *t, const struct gf_image *image)
 {
     const struct gf_meta *m = &image->meta;
-    char a[GF_NUMBER_TEXT], b[GF_NUMBER_TEXT], c[GF_NUMBER_TEXT];
-    if (images > 1)
-        gf_buffer_printf(t, "  image %llu\n", (unsigned long long)index);
     gf_buffer_printf(t, "  size         %llu x %llu", (unsigned long long)image->width,
                      (unsigned long long)image->height);
     if (image->depth > 1)
         gf_buffer_printf(t, " x %llu", (unsigned long long)image->depth);
     gf_buffer_printf(t, "\n  type         %s\n", gf_type_name(image->type));
     gf_buffer_printf(t, "  channels     %u (%s%s)\n", image->channels, color_names[image->color],
-                     image->alpha < 0 ? "" : image->alpha_associated ? ", alpha multiplied in" : ", alpha");
-    gf_buffer_printf(t, "  filtered in  %s\n", image->volume && image->depth > 1 ? "3D" : "2D");
-    if (m->spacing[0] > 0)
-        gf_buffer_printf(t, "  spacing      %s x %s x %s mm\n", gf_format_double(a, m->spacing[0]),
-                         gf_format_double(b, m->spacing[1]), gf_format_double(c, m->spacing[2]));
+                     image->alpha < 0 ? "" : image->alpha_associated ? ", alpha multiplied in"
+                                                                     : ", alpha");
+    gf_buffer_printf(t, "  filtered in  %s\n", gf_is_volume(image) ? "3D" : "2D");
+    text_spacing(t, m->spacing);
     if (m->resolution[0] > 0)
-        gf_buffer_printf(t, "  resolution   %s x %s per %s\n", gf_format_double(a, m->resolution[0]),
-                         gf_format_double(b, m->resolution[1]),
+        gf_buffer_printf(t, "  resolution   %.7g x %.7g per %s\n", m->resolution[0],
+                         m->resolution[1],
                          m->resolution_unit ? unit_name(m->resolution_unit) : "unit not given");
     if (m->tiff.known)
-        gf_buffer_printf(t, "  layout       %s, compression %u, %s\n",
-                         m->tiff.tile_width ? "tiles" : "strips", m->tiff.compression,
+        gf_buffer_printf(t, "  layout       %s, compression %s, %s\n",
+                         m->tiff.tile_width ? "tiles" : "strips",
+                         gf_tiff_compression_name(m->tiff.compression),
                          m->tiff.bigtiff ? "BigTIFF" : "TIFF");
     if (m->icc.size)
         gf_buffer_printf(t, "  icc          %zu bytes\n", m->icc.size);
     if (m->exif.size)
         gf_buffer_printf(t, "  exif         %zu bytes\n", m->exif.size);
-    if (m->description)
-        text_line(t, "description", m->description);
+    if (m->xmp.size)
+        gf_buffer_printf(t, "  xmp          %zu bytes\n", m->xmp.size);
+    if (m->description) {
+        gf_buffer_text(t, "  description  ");
+        first_line(t, m->description);
+    }
     for (size_t i = 0; i < m->text_count; i++) {
         gf_buffer_text(t, "  text         ");
         gf_buffer_escaped(t, m->texts[i].key, strlen(m->texts[i].key));
         gf_buffer_text(t, ": ");
-        gf_buffer_escaped(t, m->texts[i].value, strcspn(m->texts[i].value, "\r\n"));
-        gf_buffer_text(t, "\n");
+        first_line(t, m->texts[i].value);
     }
+}
+
+/* Appends "image 3" or "images 3 to 9" and their one description. */
+static void text_run(struct gf_buffer *t, uint64_t first, uint64_t last, uint64_t images,
+                     struct gf_buffer *block)
+{
+    if (images > 1 && first == last)
+        gf_buffer_printf(t, "  image %llu\n", (unsigned long long)first + 1);
+    else if (images > 1)
+        gf_buffer_printf(t, "  images %llu to %llu\n", (unsigned long long)first + 1,
+                         (unsigned long long)last + 1);
+    gf_buffer_append(t, block->data, block->size);
+    gf_buffer_free(block);
+}
+
+static bool same_text(const struct gf_buffer *a, const struct gf_buffer *b)
+{
+    return a->size == b->size && a->size > 0 && memcmp(a->data, b->data, a->size) == 0;
 }
 
 /* ---- JSON ---- */
@@ -106,7 +142,7 @@ static void json_image(struct gf_buffer *t, const struct gf_image *image)
                      (unsigned long long)image->width, (unsigned long long)image->height,
                      (unsigned long long)image->depth, image->channels, gf_type_name(image->type),
                      color_names[image->color], alpha_name(image),
-                     image->volume && image->depth > 1 ? 3 : 2);
+                     gf_is_volume(image) ? 3 : 2);
     gf_buffer_text(t, ", \"spacing_mm\": [");
     for (int a = 0; a < 3; a++) {
         json_number_or_null(t, m->spacing[a]);
@@ -115,28 +151,32 @@ static void json_image(struct gf_buffer *t, const struct gf_image *image)
     json_number_or_null(t, m->resolution[0]);
     gf_buffer_text(t, ", ");
     json_number_or_null(t, m->resolution[1]);
-    gf_buffer_printf(t, "], \"resolution_unit\": \"%s\", \"icc_bytes\": %zu, \"exif_bytes\": %zu, \"description\": ",
-                     unit_name(m->resolution_unit), m->icc.size, m->exif.size);
+    gf_buffer_printf(t, "], \"resolution_unit\": \"%s\", \"icc_bytes\": %zu, "
+                     "\"exif_bytes\": %zu, \"xmp_bytes\": %zu, \"description\": ",
+                     unit_name(m->resolution_unit), m->icc.size, m->exif.size, m->xmp.size);
     if (m->description)
         json_string(t, m->description);
     else
         gf_buffer_text(t, "null");
-    gf_buffer_text(t, ", \"texts\": {");
+    gf_buffer_text(t, ", \"texts\": [");
     for (size_t i = 0; i < m->text_count; i++) {
-        gf_buffer_text(t, i ? ", " : "");
+        gf_buffer_text(t, i ? ", {\"key\": " : "{\"key\": ");
         json_string(t, m->texts[i].key);
-        gf_buffer_text(t, ": ");
+        gf_buffer_text(t, ", \"value\": ");
         json_string(t, m->texts[i].value);
+        gf_buffer_text(t, "}");
     }
-    gf_buffer_text(t, "}}");
+    gf_buffer_text(t, "]}");
 }
 
 static enum gf_status info_file(const struct gf_request *r, const char *path, struct gf_buffer *t,
                                 bool first, struct gf_error *e)
 {
     struct gf_reader *reader = NULL;
+    struct gf_buffer run = {0}; /* what the images from run_first on have in common */
+    uint64_t run_first = 0, i;
     size_t start = t->size;
-    enum gf_status status = gf_reader_open(&reader, path, NULL, &r->read, e);
+    enum gf_status status = gf_reader_open(&reader, path, &r->read, e);
     if (status == GF_OK && r->json) {
         gf_buffer_text(t, first ? "\n  {\"file\": " : ",\n  {\"file\": ");
         json_string(t, reader->name);
@@ -144,25 +184,39 @@ static enum gf_status info_file(const struct gf_request *r, const char *path, st
     } else if (status == GF_OK) {
         gf_buffer_escaped(t, reader->name, strlen(reader->name));
         gf_buffer_printf(t, "\n  format       %s", reader->format->name);
-        gf_buffer_printf(t, reader->images > 1 ? ", %llu images\n" : "\n", (unsigned long long)reader->images);
+        gf_buffer_printf(t, reader->images > 1 ? ", %llu images\n" : "\n",
+                         (unsigned long long)reader->images);
     }
-    for (uint64_t i = 0; status == GF_OK && i < reader->images; i++) {
+    for (i = 0; status == GF_OK && i < reader->images; i++) {
         struct gf_image image = {.alpha = -1};
+        struct gf_buffer one = {0};
         status = gf_reader_select(reader, i, &image, e);
-        for (int a = 0; a < 3; a++)
-            if (r->spacing[a] > 0)
-                image.meta.spacing[a] = r->spacing[a];
+        if (r->spacing[0] > 0)
+            memcpy(image.meta.spacing, r->spacing, sizeof image.meta.spacing);
         if (status == GF_OK && r->json) {
             gf_buffer_text(t, i ? ", " : "");
             json_image(t, &image);
         } else if (status == GF_OK) {
-            text_image(t, &image, i, reader->images);
+            text_image(&one, &image);
+            if (i > 0 && same_text(&run, &one)) {
+                gf_buffer_free(&one);
+            } else {
+                if (i > 0)
+                    text_run(t, run_first, i - 1, reader->images, &run);
+                run_first = i;
+                run = one;
+            }
         }
         gf_meta_free(&image.meta);
+        if (gf_signal_pending())
+            status = GF_ESIGNAL;
     }
-    gf_reader_close(&reader);
     if (status == GF_OK && r->json)
         gf_buffer_text(t, "]}");
+    else if (status == GF_OK)
+        text_run(t, run_first, i - 1, reader->images, &run);
+    gf_buffer_free(&run);
+    gf_reader_close(&reader);
     if (status != GF_OK && t->data) {
         /* A file that failed half-way leaves no half of a record. */
         t->size = start;

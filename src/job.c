@@ -4,82 +4,125 @@
 #include "backend.h"
 #include "explain.h"
 #include "filter.h"
+#include "folder.h"
 #include "message.h"
 #include "output.h"
 #include "pipeline.h"
 #include "planner.h"
 #include "signals.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* One input on its way to one output. */
-struct job {
-    const struct gf_request *request;
-    const char *in_path, *out_path;     /* out_path NULL: only explained */
-    const struct gf_format *out_format;
-    struct gf_reader *reader;
-    struct gf_counts counts;
-};
 
 /* One image of the input, planned. */
 struct planned {
     struct gf_image in;   /* owns its meta */
     struct gf_image out;  /* shape of the result, meta borrowed from `in` */
-    struct gf_mask mask;
+    struct gf_mask own;   /* a mask of this image alone */
+    const struct gf_mask *mask;
     struct gf_plan plan;
+};
+
+/* One input on its way to one output. */
+struct job {
+    const struct gf_request *request;
+    const struct gf_kernel *kernel;
+    const char *out_path;               /* NULL: only explained */
+    const struct gf_format *out_format;
+    struct gf_reader *reader;
+    struct planned first;               /* of image 0: what was explained is what runs */
+    struct gf_counts counts;
+    uint64_t samples;                   /* written */
 };
 
 static void planned_free(struct planned *p)
 {
     gf_plan_free(&p->plan);
-    gf_mask_free(&p->mask);
+    gf_mask_free(&p->own);
     gf_meta_free(&p->in.meta);
     memset(p, 0, sizeof *p);
 }
 
+/* The output as messages name it. */
+static const char *shown_name(const struct job *job)
+{
+    return strcmp(job->out_path, "-") == 0 ? "standard output" : job->out_path;
+}
+
+/* --spacing counts for more than the file, and a resolution that says otherwise goes. */
+static void override_spacing(const struct gf_request *r, struct gf_meta *meta)
+{
+    if (r->spacing[0] > 0) {
+        memcpy(meta->spacing, r->spacing, sizeof meta->spacing);
+        meta->resolution[0] = meta->resolution[1] = 0;
+    }
+}
+
 /* Reads the header of image `index`, makes its mask and plan, and asks the output format
- * whether it can hold the result. */
-static enum gf_status plan_image(struct job *job, uint64_t index, struct planned *p, struct gf_error *e)
+ * whether it can hold the result. The image stays selected. */
+static enum gf_status plan_image(struct job *job, uint64_t index, struct planned *p,
+                                 struct gf_error *e)
 {
     const struct gf_request *r = job->request;
     bool divide_alpha;
     memset(p, 0, sizeof *p);
     GF_TRY(gf_reader_select(job->reader, index, &p->in, e));
-    for (int a = 0; a < 3; a++)
-        if (r->spacing[a] > 0)
-            p->in.meta.spacing[a] = r->spacing[a];
-    GF_TRY(gf_filter_mask(r, &p->in, job->reader->name, &p->mask, e));
+    override_spacing(r, &p->in.meta);
+    GF_TRY(gf_filter_mask(r, job->kernel, &p->in, job->reader->name, &p->own, &p->mask, e));
     divide_alpha = p->in.alpha_associated && job->out_format && !job->out_format->associated_alpha;
-    GF_TRY(gf_plan_make(&p->plan, r, &p->mask, &p->in, divide_alpha, job->reader->name, e));
+    GF_TRY(gf_plan_make(&p->plan, r, p->mask, &p->in, divide_alpha, job->reader->name, e));
     p->out = p->plan.out;
     p->out.meta = p->in.meta;
     if (job->out_format)
-        return job->out_format->accepts(&p->out, job->reader->images, job->out_path, e);
+        return job->out_format->accepts(&p->out, job->reader->images, shown_name(job), e);
     return GF_OK;
+}
+
+static enum gf_status explain(struct job *job, struct gf_error *e)
+{
+    const struct planned *p = &job->first;
+    struct gf_buffer text = {0};
+    bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 && !job->request->dry_run;
+    gf_explain(&text, job->request, p->mask, &p->plan, &p->in, job->reader, job->out_path,
+               job->out_format);
+    return gf_output_text(&text, to_stderr, e);
+}
+
+/* A Gaussian much narrower than a pixel is not what its samples make of it. */
+static void warn_of_narrow_sigma(const struct job *job)
+{
+    const struct planned *p = &job->first;
+    for (int a = 0; a < 3 && job->request->sigma_count; a++) {
+        double asked = p->mask->sigma[a], realised = gf_explain_sigma(&p->plan, a);
+        if (asked > 0 && fabs(realised - asked) > 0.1 * asked)
+            gf_print_warning("%s: sigma along %c: %.3g px asked for, %.3g realised by %u tap%s",
+                             job->reader->name, "xyz"[a], asked, realised, p->plan.size[a],
+                             p->plan.size[a] == 1 ? "" : "s");
+    }
 }
 
 /* Plans every image before anything is written; *bytes is the size of all results. */
 static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error *e)
 {
+    const struct gf_request *r = job->request;
     *bytes = 0;
     for (uint64_t i = 0; i < job->reader->images; i++) {
-        struct planned p;
-        enum gf_status status = plan_image(job, i, &p, e);
-        if (status == GF_OK) {
-            *bytes += gf_image_bytes(&p.out);
-            if (i == 0 && (job->request->explain || job->request->dry_run)) {
-                struct gf_buffer text = {0};
-                bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 &&
-                                 !job->request->dry_run;
-                gf_explain(&text, job->request, &p.mask, &p.plan, &p.in, job->reader, job->out_path,
-                           job->out_format);
-                status = gf_output_text(&text, to_stderr, e);
-            }
+        struct planned other, *p = i == 0 ? &job->first : &other;
+        enum gf_status status = plan_image(job, i, p, e);
+        if (status == GF_OK)
+            *bytes += gf_image_bytes(&p->out);
+        if (status == GF_OK && i == 0) {
+            warn_of_narrow_sigma(job);
+            gf_print_note("%s: device cpu, %u thread%s (%s)", job->reader->name, p->plan.threads,
+                          p->plan.threads == 1 ? "" : "s",
+                          strcmp(r->device, "auto") == 0 ? "built without CUDA" : "asked for");
+            if (r->explain || r->dry_run)
+                status = explain(job, e);
         }
-        planned_free(&p);
+        if (i > 0)
+            planned_free(&other);
         if (status != GF_OK)
             return status;
         if (gf_signal_pending())
@@ -88,57 +131,107 @@ static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error
     return GF_OK;
 }
 
-static enum gf_status filter_image(struct job *job, uint64_t index, struct gf_writer *writer,
-                                   struct gf_error *e)
+static enum gf_status filter_image(struct job *job, const struct planned *p,
+                                   struct gf_writer *writer, struct gf_error *e)
 {
-    struct planned p;
-    enum gf_status status = plan_image(job, index, &p, e);
-    if (status == GF_OK)
-        status = gf_writer_begin(writer, &p.out, e);
-    if (status == GF_OK)
-        status = gf_pipeline_run(&p.plan, &gf_backend_cpu, job->reader, writer, &job->counts, e);
-    if (status == GF_OK)
-        status = gf_writer_end(writer, e);
-    planned_free(&p);
-    return status;
+    const char *device = strcmp(job->request->device, "auto") == 0 ? "cpu" : job->request->device;
+    const struct gf_backend *backend = gf_backend_by_name(device);
+    GF_TRY(gf_writer_begin(writer, &p->out, e));
+    GF_TRY(gf_pipeline_run(&p->plan, backend, job->reader, writer, &job->counts, e));
+    job->samples += p->out.width * p->out.height * p->out.depth * p->out.channels;
+    return gf_writer_end(writer, e);
 }
 
-/* Says what was clipped; GF_NO when the request makes that an error. */
-static enum gf_status report_counts(const struct job *job, struct gf_error *e)
+static enum gf_status filter_all(struct job *job, struct gf_writer *writer, struct gf_error *e)
 {
-    const struct gf_counts *c = &job->counts;
-    char nan[80] = "";
-    const char *hint = "; -t chooses a wider type";
-    if (job->request->on_clip == GF_CLIP_IGNORE || !(c->clipped_low || c->clipped_high || c->nan))
-        return GF_OK;
-    if (c->nan)
-        snprintf(nan, sizeof nan, ", %llu NaN became 0", (unsigned long long)c->nan);
-    if (job->request->on_clip == GF_CLIP_ERROR)
-        return gf_fail(e, GF_NO, "%s: not written: %llu samples would be clipped (%llu below, %llu above)%s%s",
-                       job->out_path, (unsigned long long)(c->clipped_low + c->clipped_high),
-                       (unsigned long long)c->clipped_low, (unsigned long long)c->clipped_high, nan, hint);
-    gf_print_warning("%s: %llu samples clipped (%llu below, %llu above)%s%s", job->out_path,
-                     (unsigned long long)(c->clipped_low + c->clipped_high),
-                     (unsigned long long)c->clipped_low, (unsigned long long)c->clipped_high, nan, hint);
+    if (job->reader->images > 1) {
+        /* Planning went on to the last image; back to the first. */
+        struct gf_image again;
+        GF_TRY(gf_reader_select(job->reader, 0, &again, e));
+        gf_meta_free(&again.meta);
+    }
+    GF_TRY(filter_image(job, &job->first, writer, e));
+    for (uint64_t i = 1; i < job->reader->images; i++) {
+        struct planned p;
+        enum gf_status status = plan_image(job, i, &p, e);
+        if (status == GF_OK)
+            status = filter_image(job, &p, writer, e);
+        planned_free(&p);
+        if (status != GF_OK)
+            return status;
+    }
     return GF_OK;
 }
 
-/* The output's format: -f, the name's extension, or what standard output was asked for. */
+/* Says what did not fit the type; GF_NO when the request makes that an error. */
+static enum gf_status report_counts(const struct job *job, struct gf_error *e)
+{
+    const struct gf_counts *c = &job->counts;
+    const struct planned *p = &job->first;
+    uint64_t clipped = c->clipped_low + c->clipped_high;
+    char text[256] = "", number[GF_NUMBER_TEXT];
+    if (job->request->on_clip == GF_CLIP_IGNORE || (clipped == 0 && c->nan == 0))
+        return GF_OK;
+    if (clipped)
+        snprintf(text, sizeof text, "%llu of %llu samples do not fit %s and were clipped (%llu "
+                 "below, %llu above)", (unsigned long long)clipped, (unsigned long long)job->samples,
+                 gf_type_name(p->plan.out.type), (unsigned long long)c->clipped_low,
+                 (unsigned long long)c->clipped_high);
+    if (c->nan)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%llu NaN became 0",
+                 clipped ? ", " : "", (unsigned long long)c->nan);
+    if (p->plan.gain > 1 && clipped)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "; the weights sum to %s, a divisor would keep the level", gf_format_double(number, p->plan.gain));
+    else
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
+                 job->request->type_given ? "values are not rescaled: -t takes a wider type, or "
+                                            "correlate -k '1 / N' scales"
+                                          : "-t chooses a wider type");
+    if (job->request->on_clip == GF_CLIP_ERROR)
+        return gf_fail(e, GF_NO, "%s: not written: %s", shown_name(job), text);
+    gf_print_warning("%s: %s", shown_name(job), text);
+    return GF_OK;
+}
+
+/* The output's format: -f, or the name's extension; for standard output the input's, so it is
+ * NULL until the input is open. */
 static enum gf_status choose_format(struct job *job, struct gf_error *e)
 {
     const struct gf_request *r = job->request;
-    if (!job->out_path)
+    bool standard_output = strcmp(job->out_path, "-") == 0;
+    char list[160];
+    job->out_format = r->format ? r->format
+                      : !standard_output ? gf_format_by_path(job->out_path)
+                      : job->reader ? job->reader->format : NULL;
+    if (standard_output && !job->reader && !job->out_format)
         return GF_OK;
-    job->out_format = r->format ? r->format : gf_format_by_path(job->out_path);
-    if (job->out_format && job->out_format->create)
+    gf_format_names(list, sizeof list);
+    if (!job->out_format)
+        return gf_fail(e, GF_EUSAGE, "%s: no format by this name; give -f FORMAT or a name that "
+                       "says it: %s", job->out_path, list);
+    if (!job->out_format->create)
+        return gf_fail(e, GF_EFEATURE, "%s: %s is only read; give -f FORMAT or a name that says "
+                       "it: %s", standard_output ? "standard output" : job->out_path,
+                       job->out_format->name, list);
+    if (r->write.compression && job->out_format != &gf_format_tiff)
+        return gf_fail(e, GF_EUSAGE, "%s: --compression is for TIFF, not for %s; --level sets the "
+                       "effort of PNG", job->out_path, job->out_format->name);
+    return GF_OK;
+}
+
+/* --dry-run: refuses what the run would refuse to open. Pipes and devices are left alone. */
+static enum gf_status try_output(const struct job *job, struct gf_error *e)
+{
+    struct stat info;
+    struct gf_out *out = NULL;
+    enum gf_status status;
+    if (strcmp(job->out_path, "-") == 0 ||
+        (stat(job->out_path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
         return GF_OK;
-    if (strcmp(job->out_path, "-") == 0)
-        return gf_fail(e, GF_EUSAGE, "standard output: needs -f FORMAT (png, tiff, pnm, pfm or raw)");
-    if (job->out_format)
-        return gf_fail(e, GF_EFEATURE, "%s: %s is only read; name a .png, .tif, .pnm, .pfm or .raw, or give -f",
-                       job->out_path, job->out_format->name);
-    return gf_fail(e, GF_EUSAGE, "%s: no format by this name; name a .png, .tif, .pnm, .pfm or .raw, or give -f",
-                   job->out_path);
+    status = gf_out_open(&out, job->out_path, &job->request->out, e);
+    gf_out_abort(&out);
+    return status;
 }
 
 static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_error *e)
@@ -146,12 +239,15 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
     const struct gf_request *r = job->request;
     struct gf_writer *writer = NULL;
     struct gf_write_options options = r->write;
+    struct gf_out_options out = r->out;
     enum gf_status status;
     options.threads = r->jobs;
+    /* What went down a pipe cannot be taken back, so it has to wait for the verdict. */
+    out.seekable = r->on_clip == GF_CLIP_ERROR;
     status = gf_writer_open(&writer, job->out_path, job->out_format, job->reader->images, bytes,
-                            &options, &r->out, e);
-    for (uint64_t i = 0; status == GF_OK && i < job->reader->images; i++)
-        status = filter_image(job, i, writer, e);
+                            &options, &out, e);
+    if (status == GF_OK)
+        status = filter_all(job, writer, e);
     if (status == GF_OK)
         status = gf_reader_finish(job->reader, e);
     if (status == GF_OK)
@@ -165,126 +261,66 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
 }
 
 /* `out_path` NULL: the request only asks for an explanation. */
-static enum gf_status run_one(const struct gf_request *r, const char *in_path, const char *out_path,
-                              struct gf_error *e)
+static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel *kernel,
+                              const char *in_path, const char *out_path, struct gf_error *e)
 {
-    struct job job = {.request = r, .in_path = in_path, .out_path = out_path};
+    struct job job = {.request = r, .kernel = kernel, .out_path = out_path};
     uint64_t bytes;
-    enum gf_status status = choose_format(&job, e);
+    enum gf_status status = out_path ? choose_format(&job, e) : GF_OK;
     if (status == GF_OK)
-        status = gf_reader_open(&job.reader, in_path, NULL, &r->read, e);
+        status = gf_reader_open(&job.reader, in_path, &r->read, e);
+    if (status == GF_OK && out_path && !job.out_format)
+        status = choose_format(&job, e);
     if (status == GF_OK)
         status = plan_all(&job, &bytes, e);
-    if (status == GF_OK && out_path && !r->dry_run)
-        status = write_result(&job, bytes, e);
+    if (status == GF_OK && out_path)
+        status = r->dry_run ? try_output(&job, e) : write_result(&job, bytes, e);
+    planned_free(&job.first);
     gf_reader_close(&job.reader);
     return status;
 }
 
-/* ---- several inputs into a folder ---- */
-
-static bool is_folder(const char *path)
+/* A file that fails is reported and the others are done. */
+static enum gf_status run_into_folder(const struct gf_request *r, const struct gf_kernel *kernel,
+                                      struct gf_error *e)
 {
-    struct stat s;
-    size_t length = strlen(path);
-    return (length && path[length - 1] == '/') || (stat(path, &s) == 0 && S_ISDIR(s.st_mode));
-}
-
-/* DIR/STEM SUFFIX.EXT: the extension is -f's, else the input's when it can be written, else
- * png. */
-static enum gf_status name_in_folder(const struct gf_request *r, const char *in_path, char *name,
-                                     size_t room, struct gf_error *e)
-{
-    const char *slash = strrchr(in_path, '/');
-    const char *base = slash ? slash + 1 : in_path;
-    const char *dot = strrchr(base, '.');
-    int stem = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
-    const struct gf_format *format = r->format ? r->format : gf_format_by_path(in_path);
-    const char *extension = "png";
-    int length, n;
-    if (r->format || (format && format->create && !dot))
-        extension = format->extensions;
-    else if (format && format->create)
-        extension = dot + 1;
-    length = (int)strcspn(extension, " ");
-    n = snprintf(name, room, "%s/%.*s%s.%.*s", r->output, stem, base, r->suffix ? r->suffix : "",
-                 length, extension);
-    if (n < 0 || (size_t)n >= room)
-        return gf_fail(e, GF_EOUTPUT, "%s: the output's name in '%s' is too long", in_path, r->output);
-    return GF_OK;
-}
-
-static enum gf_status make_folder(const char *path, struct gf_error *e)
-{
-    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path)))
-        return GF_OK;
-    return gf_fail(e, GF_EOUTPUT, "%s: the folder could not be made: %s", path, strerror(errno));
-}
-
-/* Two inputs of one output would silently lose one of them. */
-static enum gf_status refuse_same_names(const struct gf_request *r, struct gf_error *e)
-{
-    char a[4096], b[4096];
-    for (size_t i = 0; i < r->operand_count; i++) {
-        GF_TRY(name_in_folder(r, r->operands[i], a, sizeof a, e));
-        for (size_t j = 0; j < i; j++) {
-            GF_TRY(name_in_folder(r, r->operands[j], b, sizeof b, e));
-            if (strcmp(a, b) == 0)
-                return gf_fail(e, GF_EUSAGE, "%s and %s: both would be written to %s; nothing was read",
-                               r->operands[j], r->operands[i], a);
-        }
-    }
-    return GF_OK;
-}
-
-static enum gf_status run_into_folder(const struct gf_request *r, struct gf_error *e)
-{
-    char name[4096];
+    struct gf_folder folder;
+    enum gf_status status = gf_folder_prepare(&folder, r, e);
     size_t failed = 0;
-    GF_TRY(refuse_same_names(r, e));
-    if (!r->dry_run)
-        GF_TRY(make_folder(r->output, e));
-    for (size_t i = 0; i < r->operand_count; i++) {
+    for (size_t i = 0; status == GF_OK && i < r->operand_count; i++) {
         struct gf_error mine = {""};
-        enum gf_status status = name_in_folder(r, r->operands[i], name, sizeof name, &mine);
-        if (status == GF_OK)
-            status = run_one(r, r->operands[i], name, &mine);
-        if (status == GF_ESIGNAL)
-            return status;
-        if (status == GF_OK)
-            continue;
-        if (r->operand_count == 1) {
+        enum gf_status one = run_one(r, kernel, r->operands[i], folder.names[i], &mine);
+        if (one == GF_ESIGNAL || (one != GF_OK && r->operand_count == 1)) {
             *e = mine;
-            return status;
+            status = one;
+        } else if (one != GF_OK) {
+            gf_print_error("%s", mine.text);
+            failed++;
         }
-        gf_print_error("%s", mine.text);
-        failed++;
     }
-    if (failed)
-        return gf_fail(e, GF_EBATCH, "%zu of %zu files failed, the others are done", failed, r->operand_count);
-    return GF_OK;
-}
-
-/* A mask that does not exist in any dimension is a usage error before anything is read. */
-static enum gf_status check_kernel(const struct gf_request *r, struct gf_error *e)
-{
-    struct gf_mask mask = {0};
-    enum gf_status status;
-    if (!r->kernel)
-        return GF_OK;
-    status = gf_mask_find(&mask, r->kernel, 2, e);
-    if (status == GF_EUSAGE && gf_mask_find(&mask, r->kernel, 3, NULL) == GF_OK)
-        status = GF_OK;
-    gf_mask_free(&mask);
-    return status;
+    gf_folder_free(&folder);
+    if (status != GF_OK || failed == 0)
+        return status;
+    if (failed == r->operand_count)
+        return gf_fail(e, GF_EBATCH, "all %zu files failed", failed);
+    return gf_fail(e, GF_EBATCH, "%zu of %zu files failed, the others are done", failed,
+                   r->operand_count);
 }
 
 enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
 {
-    GF_TRY(check_kernel(r, e));
-    if (r->output && (r->operand_count > 1 || is_folder(r->output)))
-        return run_into_folder(r, e);
-    if (r->output)
-        return run_one(r, r->operands[0], r->output, e);
-    return run_one(r, r->operands[0], r->operand_count == 2 ? r->operands[1] : NULL, e);
+    struct gf_kernel kernel;
+    enum gf_status status;
+    if (r->suffix && !gf_folder_wanted(r))
+        return gf_fail(e, GF_EUSAGE, "--suffix goes with -o DIR, and -o %s is a file", r->output);
+    if (r->kernel && strcmp(r->kernel, "@-") == 0 && strcmp(r->operands[0], "-") == 0)
+        return gf_fail(e, GF_EUSAGE, "standard input cannot be both the mask and the image");
+    GF_TRY(gf_kernel_load(&kernel, r, e));
+    if (r->output && gf_folder_wanted(r))
+        status = run_into_folder(r, &kernel, e);
+    else
+        status = run_one(r, &kernel, r->operands[0],
+                         r->output ? r->output : r->operand_count == 2 ? r->operands[1] : NULL, e);
+    gf_kernel_free(&kernel);
+    return status;
 }

@@ -25,7 +25,7 @@ static void sum_add(struct sum *sum, double x)
 
 static double sum_of(const double *values, uint64_t count, bool absolute)
 {
-    struct sum sum = { 0.0, 0.0 };
+    struct sum sum = {0.0, 0.0};
     for (uint64_t i = 0; i < count; i++)
         sum_add(&sum, absolute ? fabs(values[i]) : values[i]);
     return sum.value + sum.error;
@@ -215,7 +215,10 @@ enum gf_status gf_mask_complete(struct gf_mask *mask, struct gf_error *e)
     mask->unit_sum = mask->sigma[0] > 0 || mask->sigma[1] > 0 || mask->sigma[2] > 0 ||
                      (mask->integer && sum == mask->divisor && sum <= 0x1p53);
     mask->normalize = sum > 0 && has_no_negative_tap(mask);
-    return GF_OK;
+    status = gf_mask_factor(mask, e);
+    if (status != GF_OK)
+        gf_mask_free(mask);
+    return status;
 }
 
 static void reverse(double *values, uint64_t count)

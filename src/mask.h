@@ -29,6 +29,9 @@ struct gf_mask {
     bool normalize;         /* a smoothing mask: output keeps the sample type */
 };
 
+/* Every mask that the functions below make has its integer taps factored, where they have
+ * exact factors. */
+
 /* A named mask for `dimensions` 2 or 3 ("gauss5", "box3", "sobel", "log5", ...), one
  * GF_EUSAGE line with "did you mean" otherwise. Derivatives are along x; "sobel-x",
  * "sobel-y", "sobel-z" name the axis. */
@@ -41,13 +44,19 @@ enum gf_status gf_mask_named(struct gf_mask *mask, const char *name, int dimensi
 enum gf_status gf_mask_gaussian(struct gf_mask *mask, const double sigma[3], int dimensions,
                                 double truncate, struct gf_error *e);
 
+/* Laplacian of Gaussian over the same radius, sampled and made to sum to 0. */
+enum gf_status gf_mask_log(struct gf_mask *mask, const double sigma[3], int dimensions,
+                           double truncate, struct gf_error *e);
+/* Ones over their count, any size. */
+enum gf_status gf_mask_box(struct gf_mask *mask, const char *name, const uint32_t size[3],
+                           struct gf_error *e);
+
 /* Parses the text format of gpufilt-mask(5); `name` is used in messages with the line, and
- * without folder and ".mask" as the mask's name. Integer taps are factored. */
+ * without folder and ".mask" as the mask's name. */
 enum gf_status gf_mask_parse(struct gf_mask *mask, const char *text, uint64_t length,
                              const char *name, struct gf_error *e);
 /* Parses a mask given on the command line: taps by ',' or blanks, rows by ';', planes by
- * ';;', optional "WxH[xD][+X+Y[+Z]]:" before and " / N" divisor after: see gpufilt-mask(5).
- * Integer taps are factored. */
+ * ';;', optional "WxH[xD][+X+Y[+Z]]:" before and " / N" divisor after: see gpufilt-mask(5). */
 enum gf_status gf_mask_parse_inline(struct gf_mask *mask, const char *text, struct gf_error *e);
 
 /* What -k means, in this order: "@FILE" or a path that ends in ".mask"; an inline mask
@@ -57,16 +66,20 @@ enum gf_status gf_mask_parse_inline(struct gf_mask *mask, const char *text, stru
  * comes before NAME.mask, and a NAME.mask does not hide a named mask's 3D form. */
 enum gf_status gf_mask_find(struct gf_mask *mask, const char *spec, int dimensions,
                             struct gf_error *e);
+/* True when `spec` names a file or is the mask itself, and so is the same in 2D and 3D. */
+bool gf_mask_is_given(const char *spec);
 
 /* Turned round along every axis (convolution = correlation with this). */
 void gf_mask_flip(struct gf_mask *mask);
-/* Finds factors of an integer mask that multiply out exactly; sets separable. A mask that
- * has no exact integer factors, or only zeros, stays as it is. */
-enum gf_status gf_mask_factor(struct gf_mask *mask, struct gf_error *e);
 /* Sum of the weights (tap / divisor), 1 exactly when unit_sum. */
 double gf_mask_sum(const struct gf_mask *mask);
 /* Sum of |tap|, without the divisor. */
 double gf_mask_abs_sum(const struct gf_mask *mask);
+/* Number of taps, all axes multiplied out. Fits: axes are at most 2^20. */
+static inline uint64_t gf_mask_count(const struct gf_mask *mask)
+{
+    return (uint64_t)mask->size[0] * mask->size[1] * mask->size[2];
+}
 /* The tap at i (x), j (y), k (z), without the divisor. */
 double gf_mask_tap(const struct gf_mask *mask, uint32_t i, uint32_t j, uint32_t k);
 

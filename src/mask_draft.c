@@ -23,7 +23,7 @@ enum gf_status gf_draft_fail(const struct gf_draft *d, struct gf_error *e, const
 static enum gf_status add_number(struct gf_draft *d, const char *token, size_t length,
                                  struct gf_error *e)
 {
-    const char *why;
+    enum gf_mask_fault fault;
     if (d->count == GF_MASK_MAX_TAPS)
         return gf_draft_fail(d, e, "more than %u taps; a mask that large must be separable: give "
                              "its x, y and z lines", GF_MASK_MAX_TAPS);
@@ -36,8 +36,10 @@ static enum gf_status add_number(struct gf_draft *d, const char *token, size_t l
         d->number = grown;
         d->room = room;
     }
-    if (!gf_mask_number(token, length, true, &d->number[d->count], &why))
-        return gf_draft_fail(d, e, "'%.*s' %s", gf_shown(length), token, why);
+    fault = gf_mask_number(token, length, true, &d->number[d->count]);
+    if (fault != GF_FAULT_NONE)
+        return gf_draft_fail(d, e, "'%.*s' %s", gf_shown(length), token,
+                             gf_mask_fault_words(fault));
     d->ends_in_fraction = memchr(token, '/', length) != NULL;
     d->fraction_count += d->ends_in_fraction;
     d->count++;
@@ -136,12 +138,12 @@ enum gf_status gf_draft_check_divisor(const struct gf_draft *d, struct gf_error 
  * not marked, it says where they end. */
 static enum gf_status settle_size(struct gf_draft *d, uint32_t size[3], struct gf_error *e)
 {
-    uint64_t found[3] = { d->width, d->height, d->plane_count };
+    uint64_t found[3] = {d->width, d->height, d->plane_count};
     bool factors = d->factor_count[0] + d->factor_count[1] + d->factor_count[2] > 0;
     for (int a = 0; a < 3 && factors; a++)
         found[a] = gf_max(d->factor_count[a], 1);
     if (d->seen[SIZE_LINE] > 0) {
-        uint64_t asked[3] = { (uint64_t)d->size[0], (uint64_t)d->size[1], (uint64_t)d->size[2] };
+        uint64_t asked[3] = {(uint64_t)d->size[0], (uint64_t)d->size[1], (uint64_t)d->size[2]};
         bool one_plane = !factors && found[2] == 1 && found[0] == asked[0] &&
                          found[1] == asked[1] * asked[2];
         bool one_row = d->name == NULL && found[1] == 1 && found[2] == 1 &&
@@ -230,9 +232,5 @@ enum gf_status gf_draft_settle(struct gf_draft *d, struct gf_mask *mask, const c
         gf_mask_free(mask);
         return status;
     }
-    GF_TRY(gf_mask_complete(mask, e));
-    status = gf_mask_factor(mask, e);
-    if (status != GF_OK)
-        gf_mask_free(mask);
-    return status;
+    return gf_mask_complete(mask, e);
 }

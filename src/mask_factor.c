@@ -5,29 +5,19 @@
 
 #include <math.h>
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Copies the line of taps through the pivot along axis `a`, divided by its greatest common
  * divisor. The sign makes the sum positive; where the sum is 0, the first tap that is not 0
  * is negative, as derivatives are written. True when the sum is 0. */
 static bool primitive_line(const struct gf_mask *mask, const uint32_t pivot[3], int a, double *line)
 {
     int64_t divisor = 0, sum = 0, first = 0;
-    uint32_t at[3] = { pivot[0], pivot[1], pivot[2] };
+    uint32_t at[3] = {pivot[0], pivot[1], pivot[2]};
     for (uint32_t i = 0; i < mask->size[a]; i++) {
         int64_t tap;
         at[a] = i;
         line[i] = gf_mask_tap(mask, at[0], at[1], at[2]);
         tap = (int64_t)line[i];
-        divisor = gcd(divisor, tap);
+        divisor = gf_mask_gcd(divisor, tap);
         sum += tap;
         first = first != 0 ? first : tap;
     }
@@ -96,8 +86,8 @@ static void scale_line(double *line, uint32_t count, int64_t scale)
 enum gf_status gf_mask_factor(struct gf_mask *mask, struct gf_error *e)
 {
     uint32_t pivot[3];
-    double *line[3] = { NULL, NULL, NULL };
-    bool zero_sum[3] = { false, false, false };
+    double *line[3] = {NULL, NULL, NULL};
+    bool zero_sum[3] = {false, false, false};
     enum gf_status status = GF_OK;
     int64_t scale = 0;
     if (mask->separable || !mask->integer || !find_pivot(mask, pivot))

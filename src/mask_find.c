@@ -83,7 +83,7 @@ static enum gf_status look_in_list(struct gf_mask *mask, const char *list, const
 static enum gf_status look_near_program(struct gf_mask *mask, const char *name, int dimensions,
                                         bool *found, struct gf_error *e)
 {
-    static const char *const places[] = { "masks", "../masks", "../share/gpufilt/masks" };
+    static const char *const places[] = {"masks", "../masks", "../share/gpufilt/masks"};
     char program[PATH_MAX], folder[PATH_MAX + 40];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     char *slash;
@@ -114,6 +114,11 @@ static enum gf_status look_inside(struct gf_mask *mask, const char *name, int di
             }
         }
     return GF_OK;
+}
+
+bool gf_mask_is_given(const char *spec)
+{
+    return spec[0] == '@' || ends_with(spec, ".mask") || is_inline(spec) || strchr(spec, '/');
 }
 
 enum gf_status gf_mask_find(struct gf_mask *mask, const char *spec, int dimensions,

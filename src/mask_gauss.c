@@ -14,7 +14,7 @@ struct pair {
 static struct pair pair_sum(double a, double b)
 {
     double sum = a + b, part = sum - a;
-    return (struct pair){ sum, (a - (sum - part)) + (b - part) };
+    return (struct pair){sum, (a - (sum - part)) + (b - part)};
 }
 
 static struct pair pair_product(struct pair a, struct pair b)
@@ -33,7 +33,7 @@ static struct pair pair_quotient(struct pair a, double b)
 double gf_exp_minus(double t)
 {
     const double ln2_hi = 0x1.62e42fefa39efp-1, ln2_lo = 0x1.abc9e3b39803fp-56;
-    struct pair r, sum = { 1.0, 0.0 };
+    struct pair r, sum = {1.0, 0.0};
     double k, whole;
     if (!(t < 746.0)) /* below half the smallest double; also for infinity */
         return 0.0;
@@ -124,8 +124,8 @@ static void second_derivative(const double *g, double *taps, uint32_t radius, do
 enum gf_status gf_mask_log_taps(struct gf_mask *mask, const char *name, const double sigma[3],
                                 const uint32_t radius[3], int dimensions, struct gf_error *e)
 {
-    uint32_t size[3] = { 1, 1, 1 };
-    double *smooth[3] = { NULL, NULL, NULL }, *second[3] = { NULL, NULL, NULL }, *tap;
+    uint32_t size[3] = {1, 1, 1};
+    double *smooth[3] = {NULL, NULL, NULL}, *second[3] = {NULL, NULL, NULL}, *tap;
     enum gf_status status;
     for (int a = 0; a < dimensions; a++)
         size[a] = 2 * radius[a] + 1;

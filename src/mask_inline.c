@@ -75,14 +75,15 @@ static enum gf_status read_divisor(struct gf_draft *d, const char *text, const c
                                    struct gf_error *e)
 {
     struct gf_mask_number number;
-    const char *why;
+    enum gf_mask_fault fault;
     while (text < end && gf_is_blank(*text))
         text++;
     while (end > text && gf_is_blank(end[-1]))
         end--;
-    if (!gf_mask_number(text, (size_t)(end - text), false, &number, &why))
+    fault = gf_mask_number(text, (size_t)(end - text), false, &number);
+    if (fault != GF_FAULT_NONE)
         return gf_draft_fail(d, e, "'%.*s' after '/' %s; the divisor is one number at the end",
-                             gf_shown((size_t)(end - text)), text, why);
+                             gf_shown((size_t)(end - text)), text, gf_mask_fault_words(fault));
     d->divisor = number.numerator;
     return gf_draft_check_divisor(d, e);
 }
@@ -115,7 +116,7 @@ static enum gf_status read_inline(struct gf_draft *d, const char *text, struct g
 
 enum gf_status gf_mask_parse_inline(struct gf_mask *mask, const char *text, struct gf_error *e)
 {
-    struct gf_draft d = { .divisor = 1.0, .size = { 1, 1, 1 } };
+    struct gf_draft d = {.divisor = 1.0, .size = {1, 1, 1}};
     enum gf_status status;
     memset(mask, 0, sizeof *mask);
     status = read_inline(&d, text, e);

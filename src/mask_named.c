@@ -1,4 +1,7 @@
-/* The named masks: one row each, with the generator that makes it. */
+/* The named masks: one row each, with the generator that makes it. Most of them are in masks/
+ * as text too, for people to read and change, and built in from there: both are wanted,
+ * because the text has no 3D form of every width and the table no comments. test_mask_text
+ * holds every file against its row, so they cannot drift apart. */
 #include "mask_internal.h"
 #include "text.h"
 #include "util.h"
@@ -19,10 +22,10 @@ struct row {
 
 static make_mask make_binomial, make_box, make_derivative, make_neighbours, make_emboss, make_log;
 
-#define BOX(n) { { "box" #n, "mean of " #n " samples along every axis", 0 }, make_box, { n } }
+#define BOX(n) {{"box" #n, "mean of " #n " samples along every axis", 0}, make_box, {n}}
 #define DERIVATIVE(name, suffix, axis, axis_name, dimensions, outer, inner)                   \
-    { { name suffix, "derivative along " axis_name ", smoothed across by " #outer " " #inner  \
-        " " #outer, dimensions }, make_derivative, { axis, outer, inner } }
+    {{name suffix, "derivative along " axis_name ", smoothed across by " #outer " " #inner    \
+      " " #outer, dimensions}, make_derivative, {axis, outer, inner}}
 #define DERIVATIVES(name, outer, inner)                  \
     DERIVATIVE(name, "", 0, "x", 0, outer, inner),       \
     DERIVATIVE(name, "-x", 0, "x", 0, outer, inner),     \
@@ -30,33 +33,29 @@ static make_mask make_binomial, make_box, make_derivative, make_neighbours, make
     DERIVATIVE(name, "-z", 2, "z", 3, outer, inner)
 
 static const struct row rows[] = {
-    { { "gauss3", "binomial 1 2 1 along every axis, sigma 0.707", 0 }, make_binomial, { 3 } },
-    { { "gauss5", "binomial 1 4 6 4 1 along every axis, sigma 1", 0 }, make_binomial, { 5 } },
-    { { "gauss7", "binomial 1 6 15 20 15 6 1 along every axis, sigma 1.225", 0 },
-      make_binomial, { 7 } },
-    { { "gauss9", "binomial 1 8 28 56 70 56 28 8 1 along every axis, sigma 1.414", 0 },
-      make_binomial, { 9 } },
+    {{"gauss3", "binomial 1 2 1 along every axis, sigma 0.707", 0}, make_binomial, {3}},
+    {{"gauss5", "binomial 1 4 6 4 1 along every axis, sigma 1", 0}, make_binomial, {5}},
+    {{"gauss7", "binomial 1 6 15 20 15 6 1 along every axis, sigma 1.225", 0}, make_binomial, {7}},
+    {{"gauss9", "binomial 1 8 28 56 70 56 28 8 1 along every axis, sigma 1.414", 0},
+     make_binomial, {9}},
     BOX(3), BOX(5), BOX(7), BOX(9), BOX(11), BOX(13), BOX(15), BOX(17), BOX(19), BOX(21),
     BOX(23), BOX(25), BOX(27), BOX(29), BOX(31),
     DERIVATIVES("sobel", 1, 2),
     DERIVATIVES("scharr", 3, 10),
     DERIVATIVES("prewitt", 1, 1),
-    { { "laplace", "Laplacian from the 4 (2D) or 6 (3D) nearest neighbours", 0 },
-      make_neighbours, { 0, 1, 0, 0 } },
-    { { "laplace4", "Laplacian from the 4 nearest neighbours", 2 },
-      make_neighbours, { 0, 1, 0, 0 } },
-    { { "laplace8", "Laplacian from all 8 neighbours", 2 }, make_neighbours, { 0, 1, 1, 0 } },
-    { { "laplace6", "Laplacian from the 6 nearest neighbours", 3 },
-      make_neighbours, { 0, 1, 0, 0 } },
-    { { "laplace18", "Laplacian from the 18 neighbours across faces and edges", 3 },
-      make_neighbours, { 0, 1, 1, 0 } },
-    { { "laplace26", "Laplacian from all 26 neighbours", 3 }, make_neighbours, { 0, 1, 1, 1 } },
-    { { "log5", "Laplacian of Gaussian in integers, 5 taps an axis", 0 }, make_log, { 5 } },
-    { { "log9", "Laplacian of Gaussian in integers, sigma 1.4, 9 taps an axis", 0 },
-      make_log, { 9 } },
-    { { "sharpen", "the sample minus its Laplacian", 0 }, make_neighbours, { 1, -1, 0, 0 } },
-    { { "emboss", "relief lit from the upper left", 0 }, make_emboss, { 0 } },
-    { { "identity", "the sample itself", 0 }, make_box, { 1 } },
+    {{"laplace", "Laplacian from the 4 (2D) or 6 (3D) nearest neighbours", 0},
+     make_neighbours, {0, 1, 0, 0}},
+    {{"laplace4", "Laplacian from the 4 nearest neighbours", 2}, make_neighbours, {0, 1, 0, 0}},
+    {{"laplace8", "Laplacian from all 8 neighbours", 2}, make_neighbours, {0, 1, 1, 0}},
+    {{"laplace6", "Laplacian from the 6 nearest neighbours", 3}, make_neighbours, {0, 1, 0, 0}},
+    {{"laplace18", "Laplacian from the 18 neighbours across faces and edges", 3},
+     make_neighbours, {0, 1, 1, 0}},
+    {{"laplace26", "Laplacian from all 26 neighbours", 3}, make_neighbours, {0, 1, 1, 1}},
+    {{"log5", "Laplacian of Gaussian in integers, 5 taps an axis", 0}, make_log, {5}},
+    {{"log9", "Laplacian of Gaussian in integers, sigma 1.4, 9 taps an axis", 0}, make_log, {9}},
+    {{"sharpen", "the sample minus its Laplacian", 0}, make_neighbours, {1, -1, 0, 0}},
+    {{"emboss", "relief lit from the upper left", 0}, make_emboss, {0}},
+    {{"identity", "the sample itself", 0}, make_box, {1}},
 };
 
 const struct gf_mask_row *gf_mask_row(unsigned index)
@@ -166,10 +165,10 @@ static enum gf_status make_emboss(struct gf_mask *mask, const struct row *row, i
 }
 
 /* A quarter of a symmetric plane, the middle last. */
-static const int log5_quarter[3][3] = { { 0, 0, 1 }, { 0, 1, 2 }, { 1, 2, -16 } };
+static const int log5_quarter[3][3] = {{0, 0, 1}, {0, 1, 2}, {1, 2, -16}};
 static const int log9_quarter[5][5] = {
-    { 0, 1, 1, 2, 2 }, { 1, 2, 4, 5, 5 }, { 1, 4, 5, 3, 0 }, { 2, 5, 3, -12, -24 },
-    { 2, 5, 0, -24, -40 },
+    {0, 1, 1, 2, 2}, {1, 2, 4, 5, 5}, {1, 4, 5, 3, 0}, {2, 5, 3, -12, -24},
+    {2, 5, 0, -24, -40},
 };
 
 /* number: taps. In 2D the two masks that textbooks print. In 3D the mask of `masks make log`
@@ -180,8 +179,8 @@ static enum gf_status make_log(struct gf_mask *mask, const struct row *row, int 
 {
     bool small = row->number[0] == 5;
     uint32_t size[3], r = small ? 2 : 4;
-    const double s = small ? 0.8 : 1.4, sigma[3] = { s, s, s };
-    const uint32_t radius[3] = { r, r, r };
+    const double s = small ? 0.8 : 1.4, sigma[3] = {s, s, s};
+    const uint32_t radius[3] = {r, r, r};
     uint64_t count;
     double scale;
     cube(size, row->number[0], dimensions);
@@ -242,10 +241,10 @@ enum gf_status gf_mask_named(struct gf_mask *mask, const char *name, int dimensi
     if (row == NULL)
         return gf_mask_unknown(name, e);
     if (row->shown.dimensions == 2 && dimensions == 3)
-        return gf_fail(e, GF_EUSAGE, "%s: a mask for pictures, but the data are a volume; --2d "
-                       "filters it slice by slice", name);
+        return gf_fail(e, GF_EUSAGE, "%s: a mask in 2D alone, needed one in 3D; --2d filters a "
+                       "volume slice by slice", name);
     if (row->shown.dimensions == 3 && dimensions == 2)
-        return gf_fail(e, GF_EUSAGE, "%s: a mask for volumes, but the data are pictures; --3d "
-                       "makes a volume of pages", name);
+        return gf_fail(e, GF_EUSAGE, "%s: a mask in 3D alone, needed one in 2D; --3d makes a "
+                       "volume of pages", name);
     return row->make(mask, row, dimensions, e);
 }

@@ -7,14 +7,32 @@
 
 #define EXACT_LIMIT 0x1p53
 
-static double gcd(double a, double b)
+int64_t gf_mask_gcd(int64_t a, int64_t b)
 {
     while (b != 0) {
-        double rest = fmod(a, b);
+        int64_t rest = a % b;
         a = b;
         b = rest;
     }
-    return fabs(a);
+    return a < 0 ? -a : a;
+}
+
+/* Of whole numbers up to 2^53. */
+static double gcd(double a, double b)
+{
+    return (double)gf_mask_gcd((int64_t)a, (int64_t)b);
+}
+
+const char *gf_mask_fault_words(enum gf_mask_fault fault)
+{
+    switch (fault) {
+    case GF_FAULT_NO_NUMBER: return "is not a number, or too large for one";
+    case GF_FAULT_NOT_FINITE: return "is not finite; write a number";
+    case GF_FAULT_TOO_LONG: return "is longer than a number can be";
+    case GF_FAULT_NO_FRACTION: return "is not a fraction of two whole numbers";
+    case GF_FAULT_BY_ZERO: return "divides by zero";
+    default: return "is a number";
+    }
 }
 
 static bool is_whole(double value)
@@ -22,54 +40,47 @@ static bool is_whole(double value)
     return fabs(value) <= EXACT_LIMIT && rint(value) == value;
 }
 
-static bool read_number(const char *text, double *value, const char **why)
+static enum gf_mask_fault read_number(const char *text, double *value)
 {
-    if (!gf_parse_double(text, true, value)) {
-        *why = "is not a number, or too large for one";
-        return false;
-    }
-    if (!isfinite(*value)) {
-        *why = "is not finite; write a number";
-        return false;
-    }
+    if (!gf_parse_double(text, true, value))
+        return GF_FAULT_NO_NUMBER;
+    if (!isfinite(*value))
+        return GF_FAULT_NOT_FINITE;
     *value += 0.0; /* -0 becomes 0 */
-    return true;
+    return GF_FAULT_NONE;
 }
 
-bool gf_mask_number(const char *text, size_t length, bool fraction,
-                    struct gf_mask_number *number, const char **why)
+enum gf_mask_fault gf_mask_number(const char *text, size_t length, bool fraction,
+                                  struct gf_mask_number *number)
 {
+    enum gf_mask_fault fault;
     char copy[400];
     char *slash;
     double common;
-    if (length >= sizeof copy) {
-        *why = "is longer than a number can be";
-        return false;
-    }
+    if (length >= sizeof copy)
+        return GF_FAULT_TOO_LONG;
     memcpy(copy, text, length);
     copy[length] = '\0';
     number->denominator = 1.0;
     slash = fraction ? strchr(copy, '/') : NULL;
     if (slash == NULL)
-        return read_number(copy, &number->numerator, why);
+        return read_number(copy, &number->numerator);
     *slash = '\0';
-    if (!read_number(copy, &number->numerator, why) ||
-        !read_number(slash + 1, &number->denominator, why))
-        return false;
-    if (!is_whole(number->numerator) || !is_whole(number->denominator)) {
-        *why = "is not a fraction of two whole numbers";
-        return false;
-    }
-    if (number->denominator == 0) {
-        *why = "divides by zero";
-        return false;
-    }
+    fault = read_number(copy, &number->numerator);
+    if (fault == GF_FAULT_NONE)
+        fault = read_number(slash + 1, &number->denominator);
+    if (fault != GF_FAULT_NONE)
+        return fault;
+    if (!is_whole(number->numerator) || !is_whole(number->denominator))
+        return GF_FAULT_NO_FRACTION;
+    if (number->denominator == 0)
+        return GF_FAULT_BY_ZERO;
     common = gcd(number->numerator, number->denominator);
     if (number->denominator < 0)
         common = -common;
     number->numerator = number->numerator / common + 0.0;
     number->denominator /= common;
-    return true;
+    return GF_FAULT_NONE;
 }
 
 /* The least common denominator; 0 when not all taps become integers with it. */

@@ -80,7 +80,7 @@ static enum gf_status rows_suffice(const struct gf_mask *mask, bool *suffice, st
 
 enum gf_status gf_mask_print(const struct gf_mask *mask, char **text, struct gf_error *e)
 {
-    struct gf_buffer out = { 0 };
+    struct gf_buffer out = {0};
     char number[GF_NUMBER_TEXT];
     bool suffice, moved = false;
     bool gaussian = mask->sigma[0] > 0 || mask->sigma[1] > 0 || mask->sigma[2] > 0;

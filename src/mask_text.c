@@ -1,13 +1,14 @@
 /* Mask files: the format of gpufilt-mask(5). */
 #include "alloc.h"
 #include "mask_draft.h"
+#include "signals.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const words[WORDS] = { "size", "divisor", "origin", "sigma", "x", "y", "z" };
+static const char *const words[WORDS] = {"size", "divisor", "origin", "sigma", "x", "y", "z"};
 
 /* The numbers after a word of the header, which are not taps. */
 static enum gf_status read_values(struct gf_draft *d, int word, const char *text, const char *end,
@@ -16,8 +17,9 @@ static enum gf_status read_values(struct gf_draft *d, int word, const char *text
 {
     *found = 0;
     while (text < end) {
-        const char *token = text, *why;
+        const char *token = text;
         struct gf_mask_number number;
+        enum gf_mask_fault fault;
         if (gf_is_blank(*text) || *text == ',') {
             text++;
             continue;
@@ -27,8 +29,10 @@ static enum gf_status read_values(struct gf_draft *d, int word, const char *text
         if (*found == most)
             return gf_draft_fail(d, e, "more than %d number%s after '%s'", most,
                                  most == 1 ? "" : "s", words[word]);
-        if (!gf_mask_number(token, (size_t)(text - token), false, &number, &why))
-            return gf_draft_fail(d, e, "'%.*s' %s", gf_shown((size_t)(text - token)), token, why);
+        fault = gf_mask_number(token, (size_t)(text - token), false, &number);
+        if (fault != GF_FAULT_NONE)
+            return gf_draft_fail(d, e, "'%.*s' %s", gf_shown((size_t)(text - token)), token,
+                                 gf_mask_fault_words(fault));
         values[(*found)++] = number.numerator;
     }
     if (*found < least)
@@ -74,11 +78,12 @@ static enum gf_status fail_at_word(const struct gf_draft *d, const char *token, 
                                    struct gf_error *e)
 {
     char copy[41];
-    const char *closest, *why;
+    const char *closest;
     struct gf_mask_number number;
     /* "nan" and "inf" begin with letters too. */
-    if (!gf_mask_number(token, length, true, &number, &why) && strstr(why, "finite") != NULL)
-        return gf_draft_fail(d, e, "'%.*s' %s", gf_shown(length), token, why);
+    if (gf_mask_number(token, length, true, &number) == GF_FAULT_NOT_FINITE)
+        return gf_draft_fail(d, e, "'%.*s' %s", gf_shown(length), token,
+                             gf_mask_fault_words(GF_FAULT_NOT_FINITE));
     snprintf(copy, sizeof copy, "%.*s", gf_shown(length), token);
     closest = gf_closest(copy, words, WORDS);
     if (closest != NULL)
@@ -158,6 +163,8 @@ static enum gf_status read_file(struct gf_draft *d, const char *text, uint64_t l
         text += 3;
     while (text < end) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
+        if (gf_signal_pending())
+            return GF_ESIGNAL;
         d->line++;
         GF_TRY(read_line(d, text, stop != NULL ? stop : end, e));
         text = stop != NULL ? stop + 1 : end;
@@ -170,15 +177,16 @@ static enum gf_status read_file(struct gf_draft *d, const char *text, uint64_t l
     return GF_OK;
 }
 
-/* "masks/edge.mask" becomes "edge". */
-static void short_name(const char *path, char name[64])
+/* "masks/edge.mask" becomes "edge". Some more than a mask keeps of its name, because only
+ * gf_mask_begin cuts without splitting a character. */
+static void short_name(const char *path, char *name, size_t room)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : path;
     size_t length = strlen(base);
     if (length > 5 && strcmp(base + length - 5, ".mask") == 0)
         length -= 5;
-    length = length < 63 ? length : 63;
+    length = gf_min(length, room - 1);
     memcpy(name, base, length);
     name[length] = '\0';
 }
@@ -186,11 +194,11 @@ static void short_name(const char *path, char name[64])
 enum gf_status gf_mask_parse(struct gf_mask *mask, const char *text, uint64_t length,
                              const char *name, struct gf_error *e)
 {
-    struct gf_draft d = { .name = name, .divisor = 1.0, .size = { 1, 1, 1 } };
-    char base[64];
+    struct gf_draft d = {.name = name, .divisor = 1.0, .size = {1, 1, 1}};
+    char base[sizeof mask->name + 4];
     enum gf_status status;
     memset(mask, 0, sizeof *mask);
-    short_name(name, base);
+    short_name(name, base, sizeof base);
     status = read_file(&d, text, length, e);
     if (status == GF_OK)
         status = gf_draft_settle(&d, mask, base, e);

@@ -1,7 +1,8 @@
 #include "masks_command.h"
 
 #include "alloc.h"
-#include "mask_internal.h"
+#include "mask.h"
+#include "output.h"
 #include "util.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void print_size(char text[40], const struct gf_mask *mask)
 static enum gf_status list_row(const struct gf_mask_row *row, struct gf_buffer *out,
                                struct gf_error *e)
 {
-    static const char *const kinds[] = { "2D 3D", "", "2D", "3D" };
+    static const char *const kinds[] = {"2D 3D", "", "2D", "3D"};
     struct gf_mask mask;
     char size[40], number[GF_NUMBER_TEXT];
     GF_TRY(gf_mask_named(&mask, row->name, row->dimensions == 3 ? 3 : 2, e));
@@ -122,7 +123,10 @@ enum gf_status gf_masks_show(const char *spec, int dimensions, struct gf_buffer 
                              struct gf_error *e)
 {
     struct gf_mask mask;
-    GF_TRY(gf_mask_find(&mask, spec, dimensions, e));
+    enum gf_status status = gf_mask_find(&mask, spec, dimensions == 3 ? 3 : 2, e);
+    if (status == GF_EUSAGE && dimensions == 0 && gf_mask_find(&mask, spec, 3, NULL) == GF_OK)
+        status = GF_OK;
+    GF_TRY(status);
     show(&mask, out);
     gf_mask_free(&mask);
     return gf_buffer_status(out, "the text of a mask", e);
@@ -159,13 +163,13 @@ static enum gf_status make_log(struct gf_mask *mask, const double sigma[3], cons
 static enum gf_status make_box(struct gf_mask *mask, const double sigma[3], const uint32_t size[3],
                                double truncate, int dimensions, struct gf_error *e)
 {
-    uint32_t taps[3] = { size[0], 1, 1 };
+    uint32_t taps[3] = {size[0], 1, 1};
     (void)sigma;
     (void)truncate;
     if (size[0] == 0)
         return gf_fail(e, GF_EUSAGE, "masks make box: needed the number of taps; add --size N");
     for (int a = 1; a < dimensions; a++)
-        taps[a] = size[a] > 0 ? size[a] : 1;
+        taps[a] = size[a];
     return gf_mask_box(mask, "box", taps, e);
 }
 
@@ -175,9 +179,9 @@ static const struct {
                            double truncate, int dimensions, struct gf_error *e);
     bool smooths;       /* takes sigma and truncate */
 } makers[] = {
-    { "gauss", make_gauss, true },
-    { "log", make_log, true },
-    { "box", make_box, false },
+    {"gauss", make_gauss, true},
+    {"log", make_log, true},
+    {"box", make_box, false},
 };
 
 /* How it was made, so that the file can be made again. */
@@ -221,4 +225,58 @@ enum gf_status gf_masks_make(const char *kind, const double sigma[3], const uint
     return gf_fail(e, GF_EUSAGE, "masks make %s: unknown kind; %s%s%s", kind,
                    closest != NULL ? "did you mean '" : "there are gauss, log and box",
                    closest != NULL ? closest : "", closest != NULL ? "'?" : "");
+}
+
+/* ---- the command ---- */
+
+/* One value counts for every axis, otherwise each has its own. */
+static enum gf_status check_count(const char *option, unsigned count, int dimensions,
+                                  struct gf_error *e)
+{
+    if (count <= 1 || count == (unsigned)dimensions)
+        return GF_OK;
+    return gf_fail(e, GF_EUSAGE, "masks make: %s has %u values for a mask in %dD; give one%s",
+                   option, count, dimensions,
+                   dimensions == 3 ? " or three, x,y,z" : " or two, x,y, or add --3d");
+}
+
+static enum gf_status make(const struct gf_request *r, const char *kind, struct gf_buffer *text,
+                           struct gf_error *e)
+{
+    int dimensions = r->dimensions ? r->dimensions : 2;
+    double sigma[3] = {0, 0, 0};
+    uint32_t size[3] = {0, 0, 0};
+    GF_TRY(check_count("--sigma", r->sigma_count, dimensions, e));
+    GF_TRY(check_count("--size", r->mask_size_count, dimensions, e));
+    for (int a = 0; a < dimensions; a++) {
+        const struct gf_length *length = &r->sigma[r->sigma_count == 1 ? 0 : a];
+        if (r->sigma_count > 0 && length->physical)
+            return gf_fail(e, GF_EUSAGE, "masks make: --sigma is in pixels here, a mask has no "
+                           "voxel size; leave the unit out");
+        sigma[a] = r->sigma_count > 0 ? length->value : 0;
+        size[a] = r->mask_size[r->mask_size_count == 1 ? 0 : a];
+    }
+    return gf_masks_make(kind, sigma, size, r->truncate, dimensions, text, e);
+}
+
+enum gf_status gf_masks_run(const struct gf_request *r, struct gf_error *e)
+{
+    static const char usage[] = "gpufilt masks list | show MASK | make gauss|box|log [OPTION]...";
+    struct gf_buffer text = {0};
+    const char *action = r->operand_count ? r->operands[0] : "list";
+    enum gf_status status;
+
+    if (strcmp(action, "list") == 0 && r->operand_count <= 1)
+        status = gf_masks_list(&text, e);
+    else if (strcmp(action, "show") == 0 && r->operand_count == 2)
+        status = gf_masks_show(r->operands[1], r->dimensions, &text, e);
+    else if (strcmp(action, "make") == 0 && r->operand_count == 2)
+        status = make(r, r->operands[1], &text, e);
+    else
+        return gf_fail(e, GF_EUSAGE, "masks: expected %s", usage);
+    if (status != GF_OK) {
+        gf_buffer_free(&text);
+        return status;
+    }
+    return gf_output_text(&text, 0, e);
 }

@@ -129,7 +129,8 @@ static enum gf_status stage_read(struct pipeline *p, uint64_t index, struct gf_e
 }
 
 static void describe_slab(const struct pipeline *p, struct gf_slab *slab, void *data,
-                          const struct gf_image *image, uint64_t plane, uint64_t first, uint64_t last)
+                          const struct gf_image *image, uint64_t plane, uint64_t first,
+                          uint64_t last)
 {
     slab->data = data;
     slab->row_stride = gf_row_bytes(image);
@@ -174,7 +175,8 @@ static bool wait_for(struct pipeline *p, const uint64_t *counter, uint64_t value
 }
 
 /* Notes that a stage has done one more step, or has failed. */
-static void note(struct pipeline *p, uint64_t *counter, enum gf_status status, const struct gf_error *e)
+static void note(struct pipeline *p, uint64_t *counter, enum gf_status status,
+                 const struct gf_error *e)
 {
     pthread_mutex_lock(&p->mutex);
     ++*counter;

@@ -54,9 +54,9 @@ enum gf_arith {
  *
  * NORMALIZE. Axis a keeps, when separable, the prefix sums of its factor: inside_sum[a][i] =
  * sum of the first i taps (size[a] + 1 values, double); the weight inside is the product
- * over x, y, z in this order of inside_sum[a][hi] - inside_sum[a][lo], where [lo, hi) are the taps over
- * the image. Direct: inside_box holds 3D prefix sums of the taps, (size+1) values an axis, x fastest, and the
- * weight inside is by inclusion and exclusion over the eight corners, in the order of
+ * over x, y, z in this order of inside_sum[a][hi] - inside_sum[a][lo], where [lo, hi) are the
+ * taps over the image. Direct: inside_box holds 3D prefix sums of the taps, (size+1) values an
+ * axis, x fastest, and the weight inside is by inclusion and exclusion over the eight corners, in the order of
  * gf_plan_inside. r = total / inside, from gf_plan_total and gf_plan_inside. EXACT: both are
  * integers: acc * total / (divisor * inside).
  *

@@ -1,14 +1,13 @@
 #include "planner.h"
 
 #include "alloc.h"
-#include "filter.h"
+#include "processors.h"
 #include "util.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Bytes of input rows handled at a time: large enough that the halo and the hand-over
  * between threads cost little, small enough to stay in the outer caches. In 3D a slab of
@@ -30,7 +29,8 @@ static bool small_integer(enum gf_type type)
 /* ---- geometry ---- */
 
 static enum gf_status plan_geometry(struct gf_plan *plan, const struct gf_request *r,
-                                    const struct gf_mask *mask, const char *name, struct gf_error *e)
+                                    const struct gf_mask *mask, const char *name,
+                                    struct gf_error *e)
 {
     const uint64_t in[3] = {plan->in.width, plan->in.height, plan->in.depth};
     uint64_t out[3];
@@ -42,9 +42,9 @@ static enum gf_status plan_geometry(struct gf_plan *plan, const struct gf_reques
         if (plan->border == GF_BORDER_VALID) {
             if (in[a] < mask->size[a])
                 return gf_fail(e, GF_EFEATURE,
-                               "%s: --border valid needs at least %u samples along %c, the image has %llu; "
-                               "choose another border or a smaller mask", name, mask->size[a], "xyz"[a],
-                               (unsigned long long)in[a]);
+                               "%s: --border valid needs at least %u samples along %c, the image "
+                               "has %llu; choose another border or a smaller mask", name,
+                               mask->size[a], "xyz"[a], (unsigned long long)in[a]);
             out[a] = in[a] - mask->size[a] + 1;
             plan->shift[a] = mask->origin[a];
         }
@@ -54,9 +54,10 @@ static enum gf_status plan_geometry(struct gf_plan *plan, const struct gf_reques
         uint64_t lowest = (uint64_t)plan->shift[a];
         if (first < lowest || count > out[a] || first - lowest > out[a] - count)
             return gf_fail(e, GF_EFEATURE,
-                           "%s: --roi asks for %llu from %llu along %c, there is %llu from %llu", name,
-                           (unsigned long long)count, (unsigned long long)first, "xyz"[a],
-                           (unsigned long long)out[a], (unsigned long long)lowest);
+                           "%s: --roi asks for %llu from %llu along %c, there is %llu from %llu%s",
+                           name, (unsigned long long)count, (unsigned long long)first, "xyz"[a],
+                           (unsigned long long)out[a], (unsigned long long)lowest,
+                           a == 2 && in[2] == 1 ? "; --3d takes pages as a volume" : "");
         plan->shift[a] = (int64_t)first;
         out[a] = count;
     }
@@ -80,8 +81,9 @@ static enum gf_arith choose_arith(const struct gf_plan *plan, const struct gf_ma
         highest *= highest;
         fill *= fill;
     }
-    if (mask->integer && mask->divisor == rint(mask->divisor) && fabs(mask->divisor) < 2147483648.0 &&
-        plan->fill == rint(plan->fill) && gf_mask_abs_sum(mask) * fmax(highest, fill) < 2147483648.0)
+    if (mask->integer && mask->divisor == rint(mask->divisor) &&
+        mask->divisor < 2147483648.0 && plan->fill == rint(plan->fill) &&
+        gf_mask_abs_sum(mask) * fmax(highest, fill) < 2147483648.0)
         return GF_EXACT;
     return GF_FLOAT;
 }
@@ -117,15 +119,14 @@ static void axis_divisors(const struct gf_mask *mask, double divisor[3])
     }
 }
 
-static enum gf_status plan_taps(struct gf_plan *plan, const struct gf_mask *mask, struct gf_error *e)
+static enum gf_status plan_taps(struct gf_plan *plan, const struct gf_mask *mask,
+                                struct gf_error *e)
 {
-    /* A divisor below 0 turns the signs of the taps, so that the plan's is above 0. */
-    double sign = plan->arith == GF_EXACT && mask->divisor < 0 ? -1 : 1;
     unsigned bytes = plan->arith == GF_DOUBLE ? 8 : 4;
     plan->divisor = 1;
     plan->tap_total = 0;
     if (plan->arith == GF_EXACT) {
-        plan->divisor = (int64_t)fabs(mask->divisor);
+        plan->divisor = (int64_t)mask->divisor;
         plan->tap_total = (int64_t)llround(gf_mask_sum(mask) * (double)plan->divisor);
     }
     plan->separable = mask->separable;
@@ -136,8 +137,7 @@ static enum gf_status plan_taps(struct gf_plan *plan, const struct gf_mask *mask
         for (int a = 0; a < 3; a++) {
             GF_TRY(gf_allocate(&plan->factor[a], mask->size[a], bytes, "the mask", e));
             for (uint32_t i = 0; i < mask->size[a]; i++)
-                store_tap(plan->factor[a], i, plan->arith,
-                          (a == 0 ? sign : 1) * mask->factor[a][i] / divisor[a]);
+                store_tap(plan->factor[a], i, plan->arith, mask->factor[a][i] / divisor[a]);
         }
         return GF_OK;
     }
@@ -145,22 +145,24 @@ static enum gf_status plan_taps(struct gf_plan *plan, const struct gf_mask *mask
     GF_TRY(gf_allocate(&plan->taps, count, bytes, "the mask", e));
     for (uint64_t i = 0; i < count; i++)
         store_tap(plan->taps, i, plan->arith,
-                  plan->arith == GF_EXACT ? sign * mask->taps[i] : mask->taps[i] / mask->divisor);
+                  plan->arith == GF_EXACT ? mask->taps[i] : mask->taps[i] / mask->divisor);
     return GF_OK;
 }
 
 /* ---- normalize ---- */
 
 /* Prefix sums of the taps along every axis, as gf_plan_inside reads them. */
-static enum gf_status plan_inside(struct gf_plan *plan, const struct gf_mask *mask, const char *name,
-                                  struct gf_error *e)
+static enum gf_status plan_inside(struct gf_plan *plan, const struct gf_mask *mask,
+                                  const char *name, struct gf_error *e)
 {
     const uint64_t nx = mask->size[0] + 1ull, ny = mask->size[1] + 1ull, nz = mask->size[2] + 1ull;
     void *block;
-    if (!mask->normalize || gf_mask_tap(mask, mask->origin[0], mask->origin[1], mask->origin[2]) <= 0)
+    if (!mask->normalize ||
+        gf_mask_tap(mask, mask->origin[0], mask->origin[1], mask->origin[2]) <= 0)
         return gf_fail(e, GF_EUSAGE,
-                       "%s: --border normalize divides by the weight inside the image, so it needs a mask "
-                       "without taps below 0 and with a tap above 0 at its origin; %s has not", name, mask->name);
+                       "%s: --border normalize divides by the weight inside the image, so it needs "
+                       "a mask without taps below 0 and with a tap above 0 at its origin; %s has "
+                       "not", name, mask->name);
     if (mask->separable) {
         for (int a = 0; a < 3; a++) {
             GF_TRY(gf_allocate(&block, mask->size[a] + 1ull, sizeof(double), "the mask", e));
@@ -173,22 +175,19 @@ static enum gf_status plan_inside(struct gf_plan *plan, const struct gf_mask *ma
     }
     GF_TRY(gf_allocate(&block, nx * ny * nz, sizeof(double), "the mask", e));
     double *box = plan->inside_box = block;
-    for (uint64_t k = 0; k < nz; k++)
-        for (uint64_t j = 0; j < ny; j++)
-            for (uint64_t i = 0; i < nx; i++) {
-                double *p = &box[(k * ny + j) * nx + i];
-                if (i == 0 || j == 0 || k == 0) {
-                    *p = 0;
-                    continue;
-                }
-                /* The box up to here: this row's run, plus the rows before in this plane,
-                 * plus the planes before. */
-                *p = 0;
-                for (uint64_t t = 0; t < i; t++)
-                    *p += mask->taps[((k - 1) * mask->size[1] + (j - 1)) * mask->size[0] + t];
-                *p += box[(k * ny + j - 1) * nx + i] + box[((k - 1) * ny + j) * nx + i] -
-                      box[((k - 1) * ny + j - 1) * nx + i];
+    memset(box, 0, nx * ny * nz * sizeof *box);
+    for (uint64_t k = 1; k < nz; k++)
+        for (uint64_t j = 1; j < ny; j++) {
+            const double *taps = mask->taps + ((k - 1) * (ny - 1) + j - 1) * (nx - 1);
+            double row = 0;
+            for (uint64_t i = 1; i < nx; i++) {
+                /* This row's run, the rows before in this plane, and the planes before. */
+                row += taps[i - 1];
+                box[(k * ny + j) * nx + i] =
+                    row + box[(k * ny + j - 1) * nx + i] + box[((k - 1) * ny + j) * nx + i] -
+                    box[((k - 1) * ny + j - 1) * nx + i];
             }
+        }
     return GF_OK;
 }
 
@@ -210,7 +209,8 @@ static void plan_alpha(struct gf_plan *plan, const struct gf_request *r, bool di
     plan->alpha_multiply = filters && !stored && !r->alpha_independent;
     plan->alpha_divide = plan->alpha_multiply || divide_alpha;
     if (plan->alpha_divide && stored) {
-        plan->alpha_scale = gf_type_row(plan->in.type)->is_float ? 1 : gf_type_row(plan->in.type)->highest;
+        plan->alpha_scale = gf_type_row(plan->in.type)->is_float
+                                ? 1 : gf_type_row(plan->in.type)->highest;
         plan->out.alpha_associated = false;
     }
 }
@@ -219,14 +219,13 @@ static enum gf_type derivative_type(enum gf_type type, const struct gf_mask *mas
 {
     if (gf_type_row(type)->is_float)
         return type;
-    return gf_mask_abs_sum(mask) / fabs(mask->divisor) * abs_highest(type) <= 32767 ? GF_I16 : GF_I32;
+    return gf_mask_abs_sum(mask) / mask->divisor * abs_highest(type) <= 32767 ? GF_I16 : GF_I32;
 }
 
 /* ---- cost ---- */
 
 static unsigned plan_threads(const struct gf_plan *plan, const struct gf_request *r)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t samples = plan->out.width * plan->out.channels * plan->out.height * plan->out.depth;
     /* Starting a thread costs as much as filtering some 100000 samples. */
     uint64_t useful = samples >> 17;
@@ -235,12 +234,13 @@ static unsigned plan_threads(const struct gf_plan *plan, const struct gf_request
     if (getenv("GPUFILT_TEST_SLAB"))
         useful = UINT64_MAX;
 #endif
-    uint64_t most = r->jobs ? r->jobs : cores > 0 ? (uint64_t)cores : 1;
+    uint64_t most = r->jobs ? r->jobs : gf_processors();
     return (unsigned)gf_max(1, gf_min(most, useful));
 }
 
 /* Bytes of the widest input and output slab when `slab` units are handled at a time. */
-static uint64_t slab_bytes(const struct gf_plan *plan, uint64_t slab, uint64_t in_unit, uint64_t out_unit)
+static uint64_t slab_bytes(const struct gf_plan *plan, uint64_t slab, uint64_t in_unit,
+                           uint64_t out_unit)
 {
     int axis = plan->dimensions == 3 ? 2 : 1;
     uint64_t n = axis == 2 ? plan->out.depth : plan->out.height;
@@ -261,6 +261,7 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     uint64_t out_unit = gf_row_bytes(&plan->out) * (volume ? plan->out.height : 1);
     uint64_t want = (volume ? SLAB_BYTES : BAND_BYTES) / gf_max(in_unit, out_unit);
     uint64_t budget = gf_memory_limit() - gf_min(gf_memory_limit(), gf_memory_used());
+    bool several;
     char what[160];
 
     plan->threads = plan_threads(plan, r);
@@ -270,13 +271,14 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     if (getenv("GPUFILT_TEST_SLAB"))
         plan->slab = gf_min(n, gf_max(1, strtoull(getenv("GPUFILT_TEST_SLAB"), NULL, 10)));
 #endif
-    /* Two of each, so that reading, filtering and writing overlap; smaller slabs when the
-     * memory does not allow it. */
-    for (;;) {
-        plan->host_bytes = (plan->slab < n ? 2 : 1) * slab_bytes(plan, plan->slab, in_unit, out_unit);
-        if (plan->host_bytes <= budget || plan->slab == 1)
+    /* Two of each when reading, filtering and writing overlap. Half of the memory is left to
+     * the coding and to the backend's own buffers; smaller slabs when that is not enough. */
+    for (;; plan->slab = gf_max(1, plan->slab / 2)) {
+        several = plan->slab < n || (!volume && plan->out.depth > 1);
+        plan->host_bytes = (several && plan->threads > 1 ? 2 : 1) *
+                           slab_bytes(plan, plan->slab, in_unit, out_unit);
+        if (plan->host_bytes <= budget / 2 || plan->slab == 1)
             break;
-        plan->slab = gf_max(1, plan->slab / 2);
     }
     snprintf(what, sizeof what, "%s: %s", name, volume ? "slabs of planes" : "bands of rows");
     return gf_memory_check(plan->host_bytes, what, e);
@@ -297,7 +299,7 @@ enum gf_status gf_plan_make(struct gf_plan *plan, const struct gf_request *r,
     plan->fill = plan->border == GF_BORDER_CONSTANT ? r->fill : 0;
     plan->dimensions = mask->size[2] > 1 ? 3 : 2;
     /* Weights that cancel but for rounding are a derivative's. */
-    plan->gain = fabs(sum) < 1e-9 * gf_mask_abs_sum(mask) / fabs(mask->divisor) ? 0 : sum;
+    plan->gain = fabs(sum) < 1e-9 * gf_mask_abs_sum(mask) / mask->divisor ? 0 : sum;
     GF_TRY(plan_geometry(plan, r, mask, name, e));
     plan_alpha(plan, r, divide_alpha);
     plan->arith = choose_arith(plan, mask);

@@ -25,6 +25,9 @@
     X(F32, f32, float, 4, 1, -3.4028234663852886e38, 3.4028234663852886e38)  \
     X(F64, f64, double, 8, 1, -1.7976931348623157e308, 1.7976931348623157e308)
 
+/* "u8 i8 u16 ...", in the order of the enum. */
+#define GF_TYPE_NAMES "u8 i8 u16 i16 u32 i32 f16 f32 f64"
+
 enum gf_type {
 #define X(NAME, name, ctype, bytes, is_float, lowest, highest) GF_##NAME,
     GF_TYPES(X)

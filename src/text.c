@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include "alloc.h"
+#include "utf8.h"
 #include "util.h"
 
 #include <errno.h>
@@ -12,19 +13,16 @@
 #include <strings.h>
 
 /* <ctype.h> is not used: it depends on the locale and is undefined for negative chars. */
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Reads digits at *text and moves past them; false when there are none or too many. */
-static bool read_digits(const char **text, uint64_t *value)
+bool gf_take_u64(const char **text, uint64_t *value)
 {
     const char *p = *text;
     uint64_t sum = 0;
 
-    if (!is_digit(*p))
+    if (!gf_is_digit(*p))
         return false;
-    for (; is_digit(*p); p++)
+    for (; gf_is_digit(*p); p++)
         if (!gf_mul(sum, 10, &sum) || !gf_add(sum, (uint64_t)(*p - '0'), &sum))
             return false;
     *text = p;
@@ -36,7 +34,7 @@ bool gf_parse_u64(const char *text, uint64_t *value)
 {
     uint64_t sum;
 
-    if (!read_digits(&text, &sum) || *text != '\0')
+    if (!gf_take_u64(&text, &sum) || *text != '\0')
         return false;
     *value = sum;
     return true;
@@ -115,11 +113,11 @@ bool gf_parse_bytes(const char *text, uint64_t *value)
     const char *fraction = NULL;
     size_t digits = 0;
 
-    if (!read_digits(&text, &whole))
+    if (!gf_take_u64(&text, &whole))
         return false;
     if (*text == '.') {
         fraction = text + 1;
-        while (is_digit(fraction[digits]))
+        while (gf_is_digit(fraction[digits]))
             digits++;
         text = fraction + digits;
         if (digits == 0 || digits > 15)
@@ -178,6 +176,40 @@ void gf_cut_short(char *text)
     while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
         size--;
     strcpy(text + size, "...");
+}
+
+bool gf_word_in_list(const char *word, const char *list)
+{
+    size_t length = strlen(word);
+
+    while (*list) {
+        size_t size = strcspn(list, " ");
+        if (size == length && size > 0 && memcmp(list, word, size) == 0)
+            return true;
+        list += size;
+        list += strspn(list, " ");
+    }
+    return false;
+}
+
+bool gf_length_unit(const char *name, size_t size, double *mm)
+{
+    static const struct {
+        const char *name;
+        double mm;
+    } units[] = {
+        {"mm", 1.0}, {"millimeter", 1.0}, {"cm", 10.0}, {"m", 1e3}, {"meter", 1e3}, {"km", 1e6},
+        {"um", 1e-3}, {"\xc2\xb5m", 1e-3}, {"\xce\xbcm", 1e-3}, {"micrometer", 1e-3},
+        {"micron", 1e-3}, {"microns", 1e-3}, {"nm", 1e-6}, {"nanometer", 1e-6}, {"pm", 1e-9},
+        {"\xc3\x85", 1e-7}, {"A", 1e-7}, {"inch", 25.4}, {"in", 25.4},
+    };
+
+    for (size_t i = 0; i < GF_COUNT(units); i++)
+        if (strlen(units[i].name) == size && memcmp(units[i].name, name, size) == 0) {
+            *mm = units[i].mm;
+            return true;
+        }
+    return false;
 }
 
 #define LONGEST_NAME 63
@@ -303,35 +335,17 @@ void gf_buffer_free(struct gf_buffer *b)
     *b = (struct gf_buffer){0};
 }
 
-/* Bytes of the character at `s` when it is well-formed UTF-8 that is safe to show, else 0.
- * Unsafe are the control characters and those that turn the direction of writing, with which
- * a name could disguise the rest of the line. */
 size_t gf_printable(const unsigned char *s)
 {
-    uint32_t c = s[0];
-    size_t size;
+    uint32_t c;
+    size_t size = gf_utf8_decode(s, &c);
 
-    if (c < 0x80)
-        return c >= 0x20 && c != 0x7f;
-    size = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4)
-        return 0;
-    c &= 0xffu >> (size + 1);
-    for (size_t i = 1; i < size; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3fu);
-    }
-    if ((size == 3 && c < 0x800) || (size == 4 && c < 0x10000) || c > 0x10ffff ||
-        (c >= 0xd800 && c <= 0xdfff))
-        return 0;
-    if (c < 0xa0 || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-        (c >= 0x2066 && c <= 0x2069))
+    if (size == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+        (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
         return 0;
     return size;
 }
 
-/* Appends `text` with everything else as \xNN; `to` has four bytes for each of its bytes. */
 char *gf_escape(char *to, const char *text)
 {
     static const char hex[] = "0123456789abcdef";

@@ -12,6 +12,12 @@
 
 /* ---- parsing: the whole string must be the number; no blanks; *value is only set on true ---- */
 
+/* Unlike isdigit(), the same in every locale and for negative chars. */
+static inline bool gf_is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Decimal digits at *text, which is moved past them; false, and nothing moved, when there are
+ * none or the number does not fit. More may follow. */
+bool gf_take_u64(const char **text, uint64_t *value);
 /* Decimal digits only. */
 bool gf_parse_u64(const char *text, uint64_t *value);
 /* An optional sign and decimal digits. */
@@ -22,6 +28,12 @@ bool gf_parse_double(const char *text, bool special, double *value);
 /* "4096", "512M", "1.5GiB": K, M, G, T, P (or KiB, ...) count by 1024, KB, MB, ... by 1000,
  * in any case; a fraction needs a unit and is rounded down to whole bytes. */
 bool gf_parse_bytes(const char *text, uint64_t *value);
+
+/* The unit of length of `size` bytes at `name` ("mm", "um", "inch") in mm; false when it is
+ * none. Micro may be written with either of Unicode's two signs. */
+bool gf_length_unit(const char *name, size_t size, double *mm);
+/* True when `word` is one of the words of `list`, which have blanks between them. */
+bool gf_word_in_list(const char *word, const char *list);
 
 /* ---- formatting; each returns its buffer ---- */
 

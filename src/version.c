@@ -7,6 +7,10 @@
 #include <tiffio.h>
 #include <zlib.h>
 
+#ifndef GPUFILT_VERSION
+#error "the build defines GPUFILT_VERSION"
+#endif
+
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
 #else

@@ -2,6 +2,7 @@
 #include "work.h"
 
 #include "../alloc.h"
+#include "../signals.h"
 #include "../util.h"
 
 #include <math.h>
@@ -414,7 +415,7 @@ static enum gf_status cpu_run(void *state, const struct gf_slab *in, struct gf_s
         counts->nan += c->nan;
         *c = (struct gf_counts){0};
     }
-    return GF_OK;
+    return gf_signal_pending() ? GF_ESIGNAL : GF_OK;
 }
 
 const struct gf_backend gf_backend_cpu = {

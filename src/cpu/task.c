@@ -2,6 +2,7 @@
  * load_row() and window() know of borders. */
 #include "work.h"
 
+#include "../signals.h"
 #include "../util.h"
 
 #include <string.h>
@@ -10,6 +11,12 @@
 struct block {
     uint64_t x, pixels, y, rows, z, planes;
 };
+
+/* Multiply-adds between two looks at the signal flag: some 0.01 s of one thread. */
+#define WORK_BETWEEN_LOOKS (UINT64_C(1) << 28)
+
+/* A signal asks for an end: what is not done yet stays undone, and cpu_run says so. */
+static bool stopped(void) { return gf_signal_pending() != 0; }
 
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -103,20 +110,40 @@ static void load_row(const struct gf_cpu *cpu, const struct block *b, int64_t y,
     }
 }
 
-/* A row as the y sum wants it: loaded and, when separable, summed along x. */
-static void source_row(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
+/* Sums a chain; masks with very many taps in pieces of its lanes. False when stopped. */
+static bool sum_chain(const struct gf_cpu *cpu, struct gf_chain chain)
+{
+    size_t lanes = chain.lanes;
+    uint64_t each = (uint64_t)chain.nz * chain.ny * chain.nx * chain.outputs;
+    uint64_t piece = WORK_BETWEEN_LOOKS / each;
+
+    /* Multiples of the lanes that every instruction set sums together, where there can be. */
+    piece = piece >= 384 ? piece / 384 * 384 : piece >= 96 ? 96 : 48;
+    for (size_t x = 0; x < lanes; x = chain.lanes) {
+        if (stopped())
+            return false;
+        chain.first = x;
+        chain.lanes = gf_min(lanes, x + piece);
+        cpu->kernels->chain[cpu->lane](&chain);
+    }
+    return true;
+}
+
+/* A row as the y sum wants it: loaded and, when separable, summed along x. False, here and
+ * below, when stopped. */
+static bool source_row(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
                        int64_t y, int64_t z, void *to)
 {
     const struct gf_plan *plan = cpu->plan;
 
     if (!plan->separable || cpu->skip[0]) {
         load_row(cpu, b, y, z, to);
-        return;
+        return true;
     }
     load_row(cpu, b, y, z, w->extended);
     const void *rows[] = {w->extended};
     void *const tos[] = {to};
-    cpu->kernels->chain[cpu->lane](&(struct gf_chain){
+    return sum_chain(cpu, (struct gf_chain){
         .rows = rows, .nz = 1, .ny = 1, .nx = plan->size[0], .step = plan->in.channels,
         .taps = cpu->taps[0], .to = tos, .outputs = 1, .lanes = b->pixels * plan->in.channels});
 }
@@ -129,7 +156,7 @@ static size_t source_bytes(const struct gf_cpu *cpu)
 
 /* Points w->pointers at the rows of plane z over which `outputs` rows of sums from output
  * row y run; they are made where the ring does not have them yet. */
-static void window(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
+static bool window(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
                    uint64_t y, size_t outputs, int64_t z)
 {
     const struct gf_plan *plan = cpu->plan;
@@ -142,15 +169,17 @@ static void window(const struct gf_cpu *cpu, struct gf_worker *w, const struct b
         int fresh;
         int64_t index = gf_border_index(plan->border, w->rows.end, (int64_t)plan->in.height);
         size_t slot = gf_ring_append(&w->rows, index, &fresh);
-        if (fresh)
-            source_row(cpu, w, b, index, z, w->row_store + slot * bytes);
+        if (stopped() ||
+            (fresh && !source_row(cpu, w, b, index, z, w->row_store + slot * bytes)))
+            return false;
     }
     for (int64_t i = first; i < end; i++)
         w->pointers[i - first] = w->row_store + gf_ring_slot(&w->rows, i) * bytes;
+    return true;
 }
 
 /* Sums over the rows in w->pointers: the y pass, or a direct mask of one plane. */
-static void sum_rows(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
+static bool sum_rows(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
                      size_t outputs, void *const *to)
 {
     const struct gf_plan *plan = cpu->plan;
@@ -159,9 +188,9 @@ static void sum_rows(const struct gf_cpu *cpu, struct gf_worker *w, const struct
     if (plan->separable && cpu->skip[1]) {
         for (size_t o = 0; o < outputs; o++)
             memcpy(to[o], w->pointers[o], lanes * cpu->lane_bytes);
-        return;
+        return true;
     }
-    cpu->kernels->chain[cpu->lane](&(struct gf_chain){
+    return sum_chain(cpu, (struct gf_chain){
         .rows = w->pointers, .nz = 1, .ny = plan->size[1],
         .nx = plan->separable ? 1 : plan->size[0], .step = plan->in.channels,
         .taps = cpu->taps[plan->separable ? 1 : 0], .to = to, .outputs = outputs,
@@ -180,8 +209,9 @@ static void flat_block(const struct gf_cpu *cpu, struct gf_worker *w, const stru
         gf_ring_clear(&w->rows);
         for (uint64_t y = 0; y < b->rows; y += GF_CHAIN_ROWS) {
             size_t outputs = gf_min(GF_CHAIN_ROWS, b->rows - y);
-            window(cpu, w, b, b->y + y, outputs, index);
-            sum_rows(cpu, w, b, outputs, (void *const *)w->acc);
+            if (!window(cpu, w, b, b->y + y, outputs, index) ||
+                !sum_rows(cpu, w, b, outputs, (void *const *)w->acc))
+                return;
             for (size_t o = 0; o < outputs; o++)
                 gf_cpu_finish(cpu, w, w->acc[o], b->x, b->pixels, b->y + y + o, z);
         }
@@ -190,7 +220,7 @@ static void flat_block(const struct gf_cpu *cpu, struct gf_worker *w, const stru
 
 /* What the z sum wants of image plane z: its rows summed along x and y, or, for a direct
  * mask, loaded with their halo. */
-static void source_plane(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
+static bool source_plane(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
                          int64_t z, char *to)
 {
     const struct gf_plan *plan = cpu->plan;
@@ -198,10 +228,13 @@ static void source_plane(const struct gf_cpu *cpu, struct gf_worker *w, const st
 
     if (!plan->separable) {
         int64_t first = (int64_t)b->y + plan->shift[1] - plan->origin[1];
-        for (int64_t j = 0; j < (int64_t)b->rows + plan->size[1] - 1; j++)
+        for (int64_t j = 0; j < (int64_t)b->rows + plan->size[1] - 1; j++) {
+            if (stopped())
+                return false;
             load_row(cpu, b, gf_border_index(plan->border, first + j, (int64_t)plan->in.height),
                      z, to + (size_t)j * bytes);
-        return;
+        }
+        return true;
     }
     gf_ring_clear(&w->rows);
     for (uint64_t y = 0; y < b->rows; y += GF_CHAIN_ROWS) {
@@ -209,9 +242,10 @@ static void source_plane(const struct gf_cpu *cpu, struct gf_worker *w, const st
         void *tos[GF_CHAIN_ROWS];
         for (size_t o = 0; o < outputs; o++)
             tos[o] = to + (y + o) * bytes;
-        window(cpu, w, b, b->y + y, outputs, z);
-        sum_rows(cpu, w, b, outputs, tos);
+        if (!window(cpu, w, b, b->y + y, outputs, z) || !sum_rows(cpu, w, b, outputs, tos))
+            return false;
     }
+    return true;
 }
 
 static char *plane_at(const struct gf_cpu *cpu, const struct gf_worker *w, int64_t i)
@@ -220,7 +254,7 @@ static char *plane_at(const struct gf_cpu *cpu, const struct gf_worker *w, int64
 }
 
 /* The z pass: `outputs` planes together. */
-static void sum_planes(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
+static bool sum_planes(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
                        uint64_t z, size_t outputs, int64_t first)
 {
     const struct gf_plan *plan = cpu->plan;
@@ -229,17 +263,20 @@ static void sum_planes(const struct gf_cpu *cpu, struct gf_worker *w, const stru
     for (uint64_t y = 0; y < b->rows; y++) {
         for (size_t k = 0; k < window_size; k++)
             w->pointers[k] = plane_at(cpu, w, first + (int64_t)k) + y * source_bytes(cpu);
-        cpu->kernels->chain[cpu->lane](&(struct gf_chain){
+        bool done = sum_chain(cpu, (struct gf_chain){
             .rows = w->pointers, .nz = 1, .ny = plan->size[2], .nx = 1, .step = 0,
             .taps = cpu->taps[2], .to = (void *const *)w->acc, .outputs = outputs,
             .lanes = b->pixels * plan->in.channels});
+        if (!done)
+            return false;
         for (size_t o = 0; o < outputs; o++)
             gf_cpu_finish(cpu, w, w->acc[o], b->x, b->pixels, b->y + y, z + o);
     }
+    return true;
 }
 
 /* A direct mask with several planes: rows of one output plane together. */
-static void sum_box(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
+static bool sum_box(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b,
                     uint64_t z, int64_t first)
 {
     const struct gf_plan *plan = cpu->plan;
@@ -252,13 +289,16 @@ static void sum_box(const struct gf_cpu *cpu, struct gf_worker *w, const struct 
             for (size_t j = 0; j < plan->size[1] + outputs - 1; j++)
                 *pointer++ = plane + (y + j) * source_bytes(cpu);
         }
-        cpu->kernels->chain[cpu->lane](&(struct gf_chain){
+        bool done = sum_chain(cpu, (struct gf_chain){
             .rows = w->pointers, .nz = plan->size[2], .ny = plan->size[1], .nx = plan->size[0],
             .step = plan->in.channels, .taps = cpu->taps[0], .to = (void *const *)w->acc,
             .outputs = outputs, .lanes = b->pixels * plan->in.channels});
+        if (!done)
+            return false;
         for (size_t o = 0; o < outputs; o++)
             gf_cpu_finish(cpu, w, w->acc[o], b->x, b->pixels, b->y + y + o, z);
     }
+    return true;
 }
 
 static void deep_block(const struct gf_cpu *cpu, struct gf_worker *w, const struct block *b)
@@ -277,13 +317,14 @@ static void deep_block(const struct gf_cpu *cpu, struct gf_worker *w, const stru
             int64_t index = gf_border_index(plan->border, w->planes.end,
                                             (int64_t)plan->in.depth);
             size_t slot = gf_ring_append(&w->planes, index, &fresh);
-            if (fresh)
-                source_plane(cpu, w, b, index, w->plane_store + slot * cpu->plane_bytes);
+            if (stopped() ||
+                (fresh && !source_plane(cpu, w, b, index,
+                                        w->plane_store + slot * cpu->plane_bytes)))
+                return;
         }
-        if (plan->separable)
-            sum_planes(cpu, w, b, z, outputs, first);
-        else
-            sum_box(cpu, w, b, z, first);
+        if (!(plan->separable ? sum_planes(cpu, w, b, z, outputs, first)
+                              : sum_box(cpu, w, b, z, first)))
+            return;
     }
 }
 
@@ -301,6 +342,8 @@ void gf_cpu_task(void *context, unsigned worker, uint64_t i)
         .planes = cpu->deep ? out->planes : 1,
     };
 
+    if (stopped())
+        return;
     b.pixels = gf_min(cpu->block_pixels, cpu->plan->out.width - b.x);
     b.rows = gf_min(cpu->rows_each, out->y + out->rows - b.y);
     if (cpu->deep)

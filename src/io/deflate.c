@@ -1,12 +1,12 @@
 #include "deflate.h"
 
 #include "../alloc.h"
+#include "../processors.h"
 #include "../util.h"
 #include "deflate_runs.h"
 #include "png_chunks.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -209,14 +209,6 @@ enum gf_status gf_deflate_finish(struct gf_deflate *d, struct gf_error *e)
 
 /* ---- set-up ---- */
 
-static unsigned processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    return (unsigned)CPU_COUNT(&set);
-}
-
 static enum gf_status make_streams(struct gf_deflate *d, unsigned count, struct gf_error *e)
 {
     void *block = NULL;
@@ -275,7 +267,7 @@ static void start_threads(struct gf_deflate *d, unsigned count)
 enum gf_status gf_deflate_open(struct gf_deflate **out, const struct gf_deflate_options *options,
                                struct gf_error *e)
 {
-    unsigned count = options->threads ? options->threads : processors();
+    unsigned count = options->threads ? options->threads : gf_processors();
     void *block = NULL;
     struct gf_deflate *d;
     enum gf_status status;

@@ -78,6 +78,26 @@ void gf_exif_set_upright(uint8_t *data, size_t size)
         data[at + 8 + (size_t)i] = (x.big_endian ? bytes - 1 - i : i) == 0;
 }
 
+int gf_meta_orientation(const struct gf_meta *meta)
+{
+    if (meta->tiff.known && meta->tiff.orientation >= 1 && meta->tiff.orientation <= 8)
+        return meta->tiff.orientation;
+    return gf_exif_orientation(meta->exif.data, meta->exif.size);
+}
+
+void gf_exif_make_orientation(uint8_t data[GF_EXIF_ORIENTATION_BYTES], int orientation)
+{
+    /* The directory at 8 holds one entry, and none follows. */
+    static const uint8_t start[] = {'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1};
+    memset(data, 0, GF_EXIF_ORIENTATION_BYTES);
+    memcpy(data, start, sizeof start);
+    data[10] = TAG_ORIENTATION >> 8;
+    data[11] = TAG_ORIENTATION & 0xff;
+    data[13] = TYPE_SHORT;
+    data[17] = 1;
+    data[19] = (uint8_t)orientation;
+}
+
 static bool rational(const uint8_t *data, size_t size, unsigned tag, double *value)
 {
     struct exif x;

@@ -11,6 +11,11 @@
 int gf_exif_orientation(const uint8_t *data, size_t size);
 /* Makes the orientation, where there is one, say upright. */
 void gf_exif_set_upright(uint8_t *data, size_t size);
+/* How the samples are to be turned, by the TIFF tag or by EXIF; 1 when nothing is said. */
+int gf_meta_orientation(const struct gf_meta *meta);
+/* Makes EXIF data that say an orientation and nothing else. */
+#define GF_EXIF_ORIENTATION_BYTES 26
+void gf_exif_make_orientation(uint8_t data[GF_EXIF_ORIENTATION_BYTES], int orientation);
 /* Takes XResolution and YResolution; false when they are not there. */
 bool gf_exif_resolution(const uint8_t *data, size_t size, double resolution[2], int *unit);
 

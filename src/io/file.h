@@ -71,6 +71,8 @@ uint64_t gf_out_size(const struct gf_out *out);
 enum gf_status gf_out_commit(struct gf_out **out, struct gf_error *e);
 /* Discards; accepts NULL; sets the pointer to NULL. */
 void gf_out_abort(struct gf_out **out);
+/* Writes a text to a standard stream, 1 or 2: GF_EOUTPUT when not all of it was taken. */
+enum gf_status gf_out_text(int stream, const char *text, size_t size, struct gf_error *e);
 /* Unlinks a temporary name still in the file system; async-signal-safe. */
 void gf_out_emergency_cleanup(void);
 
@@ -79,7 +81,7 @@ void gf_out_emergency_cleanup(void);
 /* In builds with test hooks, GPUFILT_TEST_IO=CALL:N:ERRNO[:sticky] makes the N-th
  * call of that kind fail, e.g. "pwrite:2:ENOSPC", "fsync:1:EIO:sticky"; ERRNO "short"
  * makes a read or write move one byte. Kinds: open fstat read pread write pwrite
- * fallocate ftruncate fchmod fsync linkat renameat close. Unit tests: gf_io_fail_at()
- * of sys.h. */
+ * fallocate ftruncate fchmod fchown fsync linkat renameat close. Unit tests:
+ * gf_io_fail_at() of sys.h. */
 
 #endif

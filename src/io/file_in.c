@@ -69,7 +69,7 @@ static enum gf_status open_descriptor(struct gf_in *in, const char *path, struct
     if (gf_sys_fstat(in->fd, &in->opened) != 0)
         return gf_sys_fail(e, GF_EINPUT, in->name, "cannot be examined");
     if (S_ISDIR(in->opened.st_mode))
-        return gf_fail(e, GF_EINPUT, "%s: is a folder, an image file was expected", in->name);
+        return gf_fail(e, GF_EINPUT, "%s: is a folder, a file was expected", in->name);
     /* /dev/zero has no end; /dev/null is just empty. */
     if (S_ISCHR(in->opened.st_mode) && in->opened.st_rdev != makedev(1, 3) && !isatty(in->fd))
         return gf_fail(e, GF_EINPUT, "%s: is a device, a file or a pipe was expected", in->name);
@@ -111,7 +111,7 @@ enum gf_status gf_in_open(struct gf_in **result, const char *path, struct gf_err
     strcpy(in->name, name);
     status = open_descriptor(in, path, e);
     if (status == GF_OK && in->size == 0)
-        status = gf_fail(e, GF_EINPUT, "%s: empty file, an image was expected", name);
+        status = gf_fail(e, GF_EINPUT, "%s: the file is empty", name);
     if (status != GF_OK) {
         gf_in_close(&in);
         return status;

@@ -90,17 +90,19 @@ static enum gf_status inherit(struct gf_out *out, struct gf_error *e)
 {
     const struct stat *old = &out->target.info;
     struct stat now;
+    mode_t mode = old->st_mode & 0777; /* not the set-id bits: writing clears them, too */
 
     if (gf_sys_fstat(out->fd, &now) != 0)
         return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be examined");
-    if ((now.st_uid != old->st_uid && fchown(out->fd, old->st_uid, (gid_t)-1) != 0) ||
-        (now.st_gid != old->st_gid && fchown(out->fd, (uid_t)-1, old->st_gid) != 0)) {
-        /* Only root may give files away; the new one is then ours. */
-    }
-    /* Not the set-id bits: writing to a file clears them, too. */
-    if ((now.st_mode & 0777) != (old->st_mode & 0777) &&
-        gf_sys_fchmod(out->fd, old->st_mode & 0777) != 0)
+    /* What the old group might do is not for ours, unless everybody might. */
+    if (now.st_gid != old->st_gid && gf_sys_fchown(out->fd, (uid_t)-1, old->st_gid) != 0)
+        mode &= 0707 | (mode & 07) << 3;
+    if ((now.st_mode & 0777) != mode && gf_sys_fchmod(out->fd, mode) != 0)
         return gf_sys_fail(e, GF_EOUTPUT, out->name, "the mode of the old file cannot be kept");
+    /* Only root may give files away; otherwise the new one is ours. It goes last, because it is
+     * out of our hands then. */
+    if (now.st_uid != old->st_uid)
+        (void)gf_sys_fchown(out->fd, old->st_uid, (gid_t)-1);
     return GF_OK;
 }
 
@@ -425,4 +427,17 @@ void gf_out_abort(struct gf_out **out)
         return;
     release(*out);
     *out = NULL;
+}
+
+enum gf_status gf_out_text(int stream, const char *text, size_t size, struct gf_error *e)
+{
+    while (size > 0) {
+        ssize_t moved = gf_sys_write(stream, text, size);
+        if (moved < 0)
+            return gf_sys_fail(e, GF_EOUTPUT, stream == 1 ? "standard output" : "standard error",
+                               "could not be written");
+        text += moved;
+        size -= (size_t)moved;
+    }
+    return GF_OK;
 }

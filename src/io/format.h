@@ -36,7 +36,6 @@ struct gf_reader {
 struct gf_write_options {
     const char *compression;      /* --compression NAME of the TIFF writer, or NULL */
     int level;                    /* --level 0..9 for deflate, -1 default */
-    bool big_endian;              /* raw output */
     unsigned threads;             /* for compression; 0: one a processor. Never in the bytes */
 };
 
@@ -48,7 +47,22 @@ struct gf_writer {
     uint64_t images;              /* how many will be written */
     uint64_t bytes;               /* of all samples of all images, before compression */
     struct gf_image image;        /* the image being written (meta borrowed) */
+    uint64_t index;               /* of that image, from 0 */
+    uint64_t rows;                /* of it, written so far */
     void *state;
+};
+
+/* Metadata that a format holds. */
+enum gf_keeps {
+    GF_KEEPS_ICC = 1 << 0,
+    GF_KEEPS_EXIF = 1 << 1,
+    GF_KEEPS_XMP = 1 << 2,
+    GF_KEEPS_TEXTS = 1 << 3,
+    GF_KEEPS_RESOLUTION = 1 << 4,
+    GF_KEEPS_SPACING = 1 << 5,
+    GF_KEEPS_DESCRIPTION = 1 << 6,
+    GF_KEEPS_GAMMA = 1 << 7,      /* gamma and primaries */
+    GF_KEEPS_ORIENTATION = 1 << 8
 };
 
 struct gf_format {
@@ -57,6 +71,7 @@ struct gf_format {
     const char *summary;          /* one line for help */
     bool seekable_output;         /* the writer needs a seekable output */
     bool associated_alpha;        /* can hold colour that is stored multiplied by alpha */
+    unsigned keeps;               /* written metadata: bits of enum gf_keeps */
 
     /* --- reading; all NULL when the format is only written --- */
     /* True when these first bytes of a file are this format's. `size` is the whole file
@@ -78,7 +93,7 @@ struct gf_format {
     /* After the last row of the last image: reads what is left and verifies the
      * checksums that come after the samples. May be NULL. */
     enum gf_status (*finish)(struct gf_reader *r, struct gf_error *e);
-    /* Releases state; accepts a half-opened reader. */
+    /* Releases state; accepts a half-opened reader. NULL: state is NULL or one block. */
     void (*close)(struct gf_reader *r);
 
     /* --- writing; all NULL when the format is only read --- */
@@ -92,10 +107,14 @@ struct gf_format {
     /* The next `count` rows, packed, in order. */
     enum gf_status (*write_rows)(struct gf_writer *w, const void *rows, uint64_t count,
                                  struct gf_error *e);
+    /* After the last row; gf_writer_end has seen that there were all of them. May be NULL. */
     enum gf_status (*end)(struct gf_writer *w, struct gf_error *e);
-    /* Everything to the output; the caller commits it. */
+    /* Everything to the output; the caller commits it. May be NULL. */
     enum gf_status (*complete)(struct gf_writer *w, struct gf_error *e);
-    void (*discard)(struct gf_writer *w); /* releases state, also after complete */
+    /* Releases state, also after complete. NULL: state is NULL or one block. */
+    void (*discard)(struct gf_writer *w);
+    /* With GF_KEEPS_TEXTS: whether this one of `meta` is held. NULL: all are. */
+    bool (*keeps_text)(const struct gf_meta *meta, const struct gf_text *text);
 };
 
 #define GF_PROBE_BYTES 512
@@ -108,13 +127,21 @@ extern const struct gf_format gf_format_png, gf_format_tiff, gf_format_jpeg, gf_
 
 /* The format by -f name or extension ("tiff", "tif"); NULL when unknown. */
 const struct gf_format *gf_format_by_name(const char *name);
+/* The names of the formats that can be written, blank-separated, in `list`, which it returns. */
+const char *gf_format_names(char *list, size_t room);
 /* The format by the extension of a path; NULL when unknown. */
 const struct gf_format *gf_format_by_path(const char *path);
 
+/* Compressions for gf_write_options: those without loss that libtiff has in this build. */
+bool gf_tiff_compression_known(const char *name);
+/* Their names with blanks between them. */
+const char *gf_tiff_compression_names(void);
+/* The name of a COMPRESSION_* code, for people. */
+const char *gf_tiff_compression_name(uint16_t code);
+
 /* Opens an input and finds its format from the content (raw: from the options or the
- * size in the name). `format` forces one, or is NULL. */
+ * size in the name). */
 enum gf_status gf_reader_open(struct gf_reader **r, const char *path,
-                              const struct gf_format *format,
                               const struct gf_read_options *options, struct gf_error *e);
 enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_image *image,
                                 struct gf_error *e);
@@ -129,11 +156,13 @@ enum gf_status gf_writer_open(struct gf_writer **w, const char *path,
                               const struct gf_format *format, uint64_t images, uint64_t bytes,
                               const struct gf_write_options *options,
                               const struct gf_out_options *out_options, struct gf_error *e);
-/* `image` (with its meta) must stay alive until gf_writer_end. */
+/* `image` (with its meta) must stay alive until gf_writer_end. A note names the metadata of
+ * the first image that the format does not hold. */
 enum gf_status gf_writer_begin(struct gf_writer *w, const struct gf_image *image,
                                struct gf_error *e);
 enum gf_status gf_writer_rows(struct gf_writer *w, const void *rows, uint64_t count,
                               struct gf_error *e);
+/* GF_EOUTPUT when rows are missing. */
 enum gf_status gf_writer_end(struct gf_writer *w, struct gf_error *e);
 /* Completes and commits the file; the writer is gone afterwards, also on an error. */
 enum gf_status gf_writer_commit(struct gf_writer **w, struct gf_error *e);

@@ -1,6 +1,9 @@
 /* The list of formats, and the reader and writer objects over it. */
 #include "../alloc.h"
+#include "../message.h"
+#include "../text.h"
 #include "../util.h"
+#include "exif.h"
 #include "format.h"
 #include "raw.h"
 
@@ -15,18 +18,17 @@ const struct gf_format *const gf_formats[] = {
     NULL,
 };
 
-/* True when `word` is one of the space-separated words in `list`, in any case. */
-static bool is_listed(const char *list, const char *word)
+/* True when the format has the extension, in any case. */
+static bool has_extension(const struct gf_format *format, const char *extension)
 {
-    size_t length = strlen(word);
-    while (*list) {
-        size_t next = strcspn(list, " ");
-        if (next == length && strncasecmp(list, word, length) == 0)
-            return true;
-        list += next;
-        list += strspn(list, " ");
+    char small[8] = "";
+    for (size_t i = 0; extension[i]; i++) {
+        char c = extension[i];
+        if (i + 1 == sizeof small)
+            return false;
+        small[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
     }
-    return false;
+    return gf_word_in_list(small, format->extensions);
 }
 
 const struct gf_format *gf_format_by_name(const char *name)
@@ -34,10 +36,20 @@ const struct gf_format *gf_format_by_name(const char *name)
     if (*name == '.')
         name++;
     for (size_t i = 0; gf_formats[i]; i++)
-        if (strcasecmp(gf_formats[i]->name, name) == 0 ||
-            is_listed(gf_formats[i]->extensions, name))
+        if (strcasecmp(gf_formats[i]->name, name) == 0 || has_extension(gf_formats[i], name))
             return gf_formats[i];
     return NULL;
+}
+
+const char *gf_format_names(char *list, size_t room)
+{
+    size_t length = 0;
+    list[0] = '\0';
+    for (const struct gf_format *const *f = gf_formats; *f; f++)
+        if ((*f)->create && length < room)
+            length += (size_t)snprintf(list + length, room - length, "%s%s", length ? " " : "",
+                                       (*f)->name);
+    return list;
 }
 
 const struct gf_format *gf_format_by_path(const char *path)
@@ -47,7 +59,7 @@ const struct gf_format *gf_format_by_path(const char *path)
     if (!dot || dot[1] == '\0')
         return NULL;
     for (size_t i = 0; gf_formats[i]; i++)
-        if (is_listed(gf_formats[i]->extensions, dot + 1))
+        if (has_extension(gf_formats[i], dot + 1))
             return gf_formats[i];
     return NULL;
 }
@@ -98,17 +110,13 @@ static enum gf_status unknown_format(const char *name, const uint8_t *head, size
 }
 
 /* Finds the format of an open reader. */
-static enum gf_status find_format(struct gf_reader *r, const char *path,
-                                  const struct gf_format *forced, struct gf_error *e)
+static enum gf_status find_format(struct gf_reader *r, const char *path, struct gf_error *e)
 {
     uint8_t head[GF_PROBE_BYTES];
     size_t size = 0;
 
-    if (forced && !forced->open)
-        return gf_fail(e, GF_EFEATURE, "%s: %s can only be written", r->name, forced->name);
-    r->format = forced;
-    if (r->format || r->options.raw.given) {
-        r->format = r->format ? r->format : &gf_format_raw;
+    if (r->options.raw.given) {
+        r->format = &gf_format_raw;
         return GF_OK;
     }
     GF_TRY(gf_in_read_some(r->in, head, sizeof head, 0, &size, e));
@@ -137,7 +145,6 @@ static enum gf_status named(const char *name, enum gf_status status, struct gf_e
 }
 
 enum gf_status gf_reader_open(struct gf_reader **out, const char *path,
-                              const struct gf_format *format,
                               const struct gf_read_options *options, struct gf_error *e)
 {
     struct gf_reader *r;
@@ -152,7 +159,7 @@ enum gf_status gf_reader_open(struct gf_reader **out, const char *path,
     status = gf_in_open(&r->in, path, e);
     if (status == GF_OK) {
         r->name = gf_in_name(r->in);
-        status = find_format(r, path, format, e);
+        status = find_format(r, path, e);
     }
     if (status == GF_OK)
         status = named(r->name, r->format->open(r, e), e);
@@ -193,6 +200,8 @@ void gf_reader_close(struct gf_reader **pointer)
         return;
     if (r->format && r->format->close)
         r->format->close(r);
+    else
+        gf_free(r->state);
     gf_in_close(&r->in);
     gf_free(r);
     *pointer = NULL;
@@ -236,30 +245,87 @@ enum gf_status gf_writer_open(struct gf_writer **out, const char *path,
     return status;
 }
 
+/* Names in a note what of the image's metadata is not in the file. */
+static void note_what_is_left_out(const struct gf_writer *w)
+{
+    const struct gf_meta *m = &w->image.meta;
+    const unsigned keeps = w->format->keeps;
+    const struct {
+        unsigned bit;
+        bool present;
+        const char *name;
+    } kinds[] = {
+        {GF_KEEPS_ICC, m->icc.size > 0, "colour profile"},
+        {GF_KEEPS_EXIF, m->exif.size > 0, "EXIF"},
+        {GF_KEEPS_XMP, m->xmp.size > 0, "XMP"},
+        {GF_KEEPS_RESOLUTION, m->resolution[0] > 0, "resolution"},
+        {GF_KEEPS_SPACING, m->spacing[0] > 0 || m->spacing[2] > 0, "voxel size"},
+        {GF_KEEPS_ORIENTATION, gf_meta_orientation(m) > 1, "orientation"},
+        {GF_KEEPS_DESCRIPTION, m->description != NULL, "description"},
+        /* sRGB is what is taken for granted where nothing is said. */
+        {GF_KEEPS_GAMMA, (m->has_gamma || m->has_chroma) && !m->has_srgb, "gamma and primaries"},
+    };
+    struct gf_buffer list = {0};
+
+    for (size_t i = 0; i < GF_COUNT(kinds); i++)
+        if (kinds[i].present && !(keeps & kinds[i].bit))
+            gf_buffer_printf(&list, "%s%s", list.size ? ", " : "", kinds[i].name);
+    for (size_t i = 0; i < m->text_count; i++)
+        if (!(keeps & GF_KEEPS_TEXTS) ||
+            (w->format->keeps_text && !w->format->keeps_text(m, &m->texts[i])))
+            gf_buffer_printf(&list, "%stext '%s'", list.size ? ", " : "", m->texts[i].key);
+    /* Without memory for a note there is none. */
+    if (list.size > 0 && !list.failed)
+        gf_print_note("%s: left out, because %s does not hold it: %s", w->name, w->format->name,
+                      list.data);
+    gf_buffer_free(&list);
+}
+
 enum gf_status gf_writer_begin(struct gf_writer *w, const struct gf_image *image,
                                struct gf_error *e)
 {
     /* Asked before, when the plan was made; a format never sees what it cannot hold. */
     GF_TRY(w->format->accepts(image, w->images, w->name, e));
     w->image = *image;
+    w->rows = 0;
+    if (w->index == 0)
+        note_what_is_left_out(w);
     return named(w->name, w->format->begin(w, e), e);
+}
+
+static enum gf_status wrong_rows(const struct gf_writer *w, uint64_t rows, struct gf_error *e)
+{
+    return gf_fail(e, GF_EOUTPUT, "%s: %llu rows were written where %llu are needed", w->name,
+                   (unsigned long long)rows,
+                   (unsigned long long)(w->image.height * w->image.depth));
 }
 
 enum gf_status gf_writer_rows(struct gf_writer *w, const void *rows, uint64_t count,
                               struct gf_error *e)
 {
-    return named(w->name, w->format->write_rows(w, rows, count, e), e);
+    if (count > w->image.height * w->image.depth - w->rows)
+        return wrong_rows(w, w->rows + count, e);
+    GF_TRY(named(w->name, w->format->write_rows(w, rows, count, e), e));
+    w->rows += count;
+    return GF_OK;
 }
 
 enum gf_status gf_writer_end(struct gf_writer *w, struct gf_error *e)
 {
-    return named(w->name, w->format->end(w, e), e);
+    if (w->rows != w->image.height * w->image.depth)
+        return wrong_rows(w, w->rows, e);
+    if (w->format->end)
+        GF_TRY(named(w->name, w->format->end(w, e), e));
+    w->index++;
+    return GF_OK;
 }
 
 enum gf_status gf_writer_commit(struct gf_writer **pointer, struct gf_error *e)
 {
     struct gf_writer *w = *pointer;
-    enum gf_status status = named(w->name, w->format->complete(w, e), e);
+    enum gf_status status = GF_OK;
+    if (w->format->complete)
+        status = named(w->name, w->format->complete(w, e), e);
     if (status == GF_OK)
         status = gf_out_commit(&w->out, e);
     gf_writer_abort(pointer);
@@ -273,6 +339,8 @@ void gf_writer_abort(struct gf_writer **pointer)
         return;
     if (w->format->discard)
         w->format->discard(w);
+    else
+        gf_free(w->state);
     gf_out_abort(&w->out);
     gf_free(w);
     *pointer = NULL;

@@ -1,6 +1,7 @@
 #include "jpeg.h"
 
 #include "../alloc.h"
+#include "../utf8.h"
 #include "../util.h"
 #include "exif.h"
 
@@ -159,13 +160,11 @@ static enum gf_status join_icc(struct scan *s, struct gf_error *e)
 
 static enum gf_status take_comment(struct scan *s, const struct segment *g, struct gf_error *e)
 {
-    void *block = NULL;
+    char *text;
     enum gf_status status;
-    GF_TRY(gf_allocate(&block, (uint64_t)g->size + 1, 1, "a comment", e));
-    memcpy(block, g->data, g->size);
-    ((char *)block)[g->size] = '\0';
-    status = gf_meta_add_text(s->meta, "Comment", block, e);
-    gf_free(block);
+    GF_TRY(gf_utf8_from_bytes(g->data, g->size, &text, e));
+    status = gf_meta_add_text(s->meta, "Comment", text, e);
+    gf_free(text);
     return status;
 }
 

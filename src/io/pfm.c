@@ -15,7 +15,6 @@ struct pfm {
     uint64_t width, height;
     uint32_t channels;
     bool swapped;      /* the file's byte order is not this machine's */
-    uint64_t rows;     /* written */
     uint8_t *part;     /* writing: rows in the file's order */
 };
 
@@ -171,6 +170,7 @@ static enum gf_status write_rows(struct gf_writer *w, const void *rows, uint64_t
     const size_t bytes = gf_row_bytes(&w->image);
     const uint64_t most = gf_max(1, PART / bytes);
     const uint8_t *from = rows;
+    uint64_t below = w->image.height - w->rows; /* rows of the file before the next one */
 
     while (count > 0) {
         uint64_t part = gf_min(count, most);
@@ -178,27 +178,11 @@ static enum gf_status write_rows(struct gf_writer *w, const void *rows, uint64_t
             memcpy(p->part + (part - 1 - i) * bytes, from, bytes);
         if (p->swapped)
             swap_floats(p->part, part * bytes / 4);
-        p->rows += part;
-        GF_TRY(gf_out_write_at(w->out, p->part, (size_t)(part * bytes),
-                               p->data + (w->image.height - p->rows) * bytes, e));
+        below -= part;
+        GF_TRY(gf_out_write_at(w->out, p->part, (size_t)(part * bytes), p->data + below * bytes,
+                               e));
         count -= part;
     }
-    return GF_OK;
-}
-
-static enum gf_status end(struct gf_writer *w, struct gf_error *e)
-{
-    const struct pfm *p = w->state;
-    if (p->rows != w->image.height)
-        return gf_fail(e, GF_EOUTPUT, "%s: %llu rows were written where %llu are needed", w->name,
-                       (unsigned long long)p->rows, (unsigned long long)w->image.height);
-    return GF_OK;
-}
-
-static enum gf_status complete(struct gf_writer *w, struct gf_error *e)
-{
-    (void)w;
-    (void)e;
     return GF_OK;
 }
 
@@ -222,7 +206,5 @@ const struct gf_format gf_format_pfm = {
     .create = create,
     .begin = begin,
     .write_rows = write_rows,
-    .end = end,
-    .complete = complete,
     .discard = discard,
 };

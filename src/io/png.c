@@ -17,8 +17,6 @@
 #define DEFLATE_RATIO 1032 /* no deflate stream grows more than this many times */
 #define MAX_CHUNK 0x7fffffffu
 
-static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-
 struct png {
     struct gf_reader *reader;
     uint8_t *buffer;            /* file bytes [buffer_at, buffer_at + buffer_size) */
@@ -145,7 +143,7 @@ static enum gf_status take_chunk(struct png *p, const uint8_t type[4], uint64_t 
 static enum gf_status walk(struct png *p, struct gf_error *e)
 {
     const char *name = p->reader->name;
-    uint64_t size = gf_in_size(p->reader->in), at = sizeof signature;
+    uint64_t size = gf_in_size(p->reader->in), at = sizeof gf_png_signature;
     const uint8_t *head = NULL;
     uint8_t type[4] = {0};
 
@@ -371,7 +369,8 @@ static void decode_rows(struct png *p)
     for (uint64_t i = 0; i < p->row_count && p->status == GF_OK; i++) {
         png_read_row(p->libpng, p->colors ? p->indices : row, NULL);
         p->next_row++;
-        if (row && p->colors)
+        /* With the last row libpng may have found a false checksum: that stays. */
+        if (row && p->colors && p->status == GF_OK)
             p->status = apply_palette(p, p->indices, row, p->error);
         if (row)
             row += sample_row_bytes(p);
@@ -387,7 +386,7 @@ static void decode_end(struct png *p)
 
 static bool probe(const uint8_t *head, size_t size)
 {
-    return size >= sizeof signature && memcmp(head, signature, sizeof signature) == 0;
+    return size >= sizeof gf_png_signature && memcmp(head, gf_png_signature, sizeof gf_png_signature) == 0;
 }
 
 static void close_png(struct gf_reader *r)
@@ -416,8 +415,8 @@ static enum gf_status open_png(struct gf_reader *r, struct gf_error *e)
     block = NULL;
     GF_TRY(gf_allocate(&block, BUFFER_BYTES, 1, "reading PNG", e));
     p->buffer = block;
-    GF_TRY(peek(p, 0, sizeof signature, &head, e));
-    if (!probe(head, sizeof signature))
+    GF_TRY(peek(p, 0, sizeof gf_png_signature, &head, e));
+    if (!probe(head, sizeof gf_png_signature))
         return gf_fail(e, GF_EINPUT, "%s: not a PNG, or one that was damaged by a transfer in text "
                        "mode", r->name);
     GF_TRY(walk(p, e));
@@ -507,6 +506,8 @@ const struct gf_format gf_format_png = {
     .name = "png",
     .extensions = "png apng",
     .summary = "PNG: 8 and 16 bits, gray to RGBA",
+    .keeps = GF_KEEPS_ICC | GF_KEEPS_EXIF | GF_KEEPS_XMP | GF_KEEPS_TEXTS | GF_KEEPS_RESOLUTION |
+             GF_KEEPS_DESCRIPTION | GF_KEEPS_GAMMA | GF_KEEPS_ORIENTATION,
     .probe = probe,
     .open = open_png,
     .select = select_png,
@@ -518,6 +519,5 @@ const struct gf_format gf_format_png = {
     .begin = gf_png_begin,
     .write_rows = gf_png_write_rows,
     .end = gf_png_end,
-    .complete = gf_png_complete,
     .discard = gf_png_discard,
 };

@@ -2,7 +2,9 @@
 
 #include "../alloc.h"
 #include "../message.h"
+#include "../utf8.h"
 #include "../util.h"
+#include "exif.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +13,8 @@
 
 #define XMP_KEY "XML:com.adobe.xmp"
 #define KEY_BYTES 79 /* longest keyword PNG allows */
+
+const uint8_t gf_png_signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
 void *gf_zlib_alloc(void *opaque, unsigned items, unsigned size)
 {
@@ -80,25 +84,6 @@ static enum gf_status inflate_all(struct chunk *c, const uint8_t *data, size_t s
     return status;
 }
 
-/* Latin-1 to UTF-8, as a string the caller frees. */
-static enum gf_status from_latin1(const uint8_t *data, size_t size, char **out, struct gf_error *e)
-{
-    char *text = NULL, *to;
-    GF_TRY(gf_allocate((void **)&text, 2 * (uint64_t)size + 1, 1, "a text", e));
-    to = text;
-    for (size_t i = 0; i < size; i++) {
-        if (data[i] < 0x80) {
-            *to++ = (char)data[i];
-        } else {
-            *to++ = (char)(0xc0 | data[i] >> 6);
-            *to++ = (char)(0x80 | (data[i] & 0x3f));
-        }
-    }
-    *to = '\0';
-    *out = text;
-    return GF_OK;
-}
-
 /* Length of the string that ends within c->data at or after `from`, or SIZE_MAX. */
 static size_t string_length(const struct chunk *c, size_t from)
 {
@@ -114,7 +99,7 @@ static enum gf_status add_text(struct chunk *c, size_t key_length, const char *v
                                struct gf_error *e)
 {
     char *key = NULL;
-    enum gf_status status = from_latin1(c->data, key_length, &key, e);
+    enum gf_status status = gf_utf8_from_latin1(c->data, key_length, &key, e);
     if (status == GF_OK)
         status = gf_meta_add_text(c->meta, key, value, e);
     gf_free(key);
@@ -130,7 +115,7 @@ static enum gf_status take_text(struct chunk *c, struct gf_error *e)
         c->damaged = true;
         return GF_OK;
     }
-    GF_TRY(from_latin1(c->data + key + 1, c->size - key - 1, &value, e));
+    GF_TRY(gf_utf8_from_latin1(c->data + key + 1, c->size - key - 1, &value, e));
     status = add_text(c, key, value, e);
     gf_free(value);
     return status;
@@ -150,7 +135,7 @@ static enum gf_status take_ztext(struct chunk *c, struct gf_error *e)
     GF_TRY(inflate_all(c, c->data + key + 2, c->size - key - 2, &latin1, &size, e));
     if (!latin1)
         return GF_OK;
-    status = from_latin1(latin1, size, &value, e);
+    status = gf_utf8_from_latin1(latin1, size, &value, e);
     if (status == GF_OK)
         status = add_text(c, key, value, e);
     gf_free(value);
@@ -162,6 +147,7 @@ static enum gf_status take_itext(struct chunk *c, struct gf_error *e)
 {
     size_t key = string_length(c, 0), at = 0, size = 0;
     uint8_t *value = NULL;
+    char *text = NULL;
     enum gf_status status;
     bool compressed = false;
 
@@ -191,7 +177,10 @@ static enum gf_status take_itext(struct chunk *c, struct gf_error *e)
     if (key == strlen(XMP_KEY) && memcmp(c->data, XMP_KEY, key) == 0)
         status = gf_blob_set(&c->meta->xmp, value, size, e);
     else
-        status = add_text(c, key, (const char *)value, e);
+        status = gf_utf8_from_bytes(value, size, &text, e); /* it should be UTF-8 */
+    if (status == GF_OK && text)
+        status = add_text(c, key, text, e);
+    gf_free(text);
     gf_free(value);
     return status;
 }
@@ -313,28 +302,6 @@ static enum gf_status emit(const struct sink *s, const char *type, const void *d
     return s->put(s->context, type, data, size, e);
 }
 
-/* Decodes one UTF-8 code point at *text and moves on; -1 when it is malformed. */
-static long next_code_point(const uint8_t **text)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    const uint8_t *p = *text;
-    int more = *p < 0x80 ? 0 : *p >= 0xf0 && *p < 0xf5 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc2 ? 1 : -1;
-    uint32_t value;
-    if (more < 0 || *p >= 0xf5)
-        return -1;
-    value = more == 0 ? *p : *p & (0x3fu >> more);
-    p++;
-    for (int i = 0; i < more; i++, p++) {
-        if ((*p & 0xc0) != 0x80)
-            return -1;
-        value = value << 6 | (*p & 0x3fu);
-    }
-    if (value < least[more] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
-        return -1;
-    *text = p;
-    return (long)value;
-}
-
 /* How a string can be written. Bytes that are not UTF-8 are kept as they are. */
 enum text_form { TEXT_LATIN1, TEXT_BYTES, TEXT_UTF8 };
 
@@ -342,12 +309,14 @@ static enum text_form text_form(const char *text)
 {
     const uint8_t *p = (const uint8_t *)text;
     enum text_form form = TEXT_LATIN1;
+    uint32_t value;
     while (*p) {
-        long value = next_code_point(&p);
-        if (value < 0)
+        size_t size = gf_utf8_decode(p, &value);
+        if (size == 0)
             return TEXT_BYTES;
         if (value > 0xff)
             form = TEXT_UTF8;
+        p += size;
     }
     return form;
 }
@@ -357,8 +326,11 @@ static size_t copy_latin1(uint8_t *to, const char *text, enum text_form form)
 {
     const uint8_t *p = (const uint8_t *)text;
     size_t length = 0;
-    while (*p)
-        to[length++] = form == TEXT_LATIN1 ? (uint8_t)next_code_point(&p) : *p++;
+    while (*p) {
+        uint32_t value = *p;
+        p += form == TEXT_LATIN1 ? gf_utf8_decode(p, &value) : 1;
+        to[length++] = (uint8_t)value;
+    }
     return length;
 }
 
@@ -501,8 +473,12 @@ enum gf_status gf_png_put_meta(const struct gf_image *image, const char *name, g
         gf_png_set_u32(data + 4, y);
         GF_TRY(emit(&s, "pHYs", data, 9, e));
     }
-    if (meta->exif.size > 0 && meta->exif.size <= GF_PNG_META_BYTES)
+    if (meta->exif.size > 0 && meta->exif.size <= GF_PNG_META_BYTES) {
         GF_TRY(emit(&s, "eXIf", meta->exif.data, meta->exif.size, e));
+    } else if (gf_meta_orientation(meta) > 1) {
+        gf_exif_make_orientation(data, gf_meta_orientation(meta));
+        GF_TRY(emit(&s, "eXIf", data, GF_EXIF_ORIENTATION_BYTES, e));
+    }
     if (meta->xmp.size > 0 && meta->xmp.size <= GF_PNG_META_BYTES)
         GF_TRY(put_xmp(&s, &meta->xmp, e));
     return put_texts(&s, name, meta, e);

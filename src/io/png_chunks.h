@@ -4,6 +4,9 @@
 
 #include "../image.h"
 
+/* The bytes that every PNG starts with. */
+extern const uint8_t gf_png_signature[8];
+
 /* A metadata chunk, and what it inflates to, may have this many bytes; more is not
  * carried over. An ICC profile has a few MiB at most. */
 #define GF_PNG_META_BYTES (UINT32_C(64) << 20)

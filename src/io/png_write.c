@@ -22,7 +22,6 @@ struct png_writer {
     uint8_t *current;      /* this row in PNG's byte order, for 16 bits */
     uint8_t *filtered[2];  /* filter byte and filtered row: the best so far and a trial */
     size_t row_bytes, pixel_bytes;
-    uint64_t rows;
 };
 
 /* ---- what PNG can hold ---- */
@@ -91,14 +90,13 @@ static enum gf_status put_samples(void *context, uint8_t *data, size_t size, str
 
 static enum gf_status put_header(struct gf_writer *w, struct gf_error *e)
 {
-    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     static const uint8_t color_types[5] = {0, 0, 4, 2, 6}; /* by channels */
     uint8_t header[13] = {0};
     gf_png_set_u32(header, (uint32_t)w->image.width);
     gf_png_set_u32(header + 4, (uint32_t)w->image.height);
     header[8] = (uint8_t)(8 * gf_type_bytes(w->image.type));
     header[9] = color_types[w->image.channels];
-    GF_TRY(gf_out_write(w->out, signature, sizeof signature, e));
+    GF_TRY(gf_out_write(w->out, gf_png_signature, sizeof gf_png_signature, e));
     GF_TRY(put_chunk(w, "IHDR", header, sizeof header, e));
     return gf_png_put_meta(&w->image, w->name, put_chunk, w, e);
 }
@@ -265,25 +263,14 @@ enum gf_status gf_png_write_rows(struct gf_writer *w, const void *rows, uint64_t
         GF_TRY(gf_deflate_write(p->deflate, filter_row(p, bytes), p->row_bytes + 1, e));
         memcpy(p->previous, bytes, p->row_bytes);
     }
-    p->rows += count;
     return GF_OK;
 }
 
 enum gf_status gf_png_end(struct gf_writer *w, struct gf_error *e)
 {
     struct png_writer *p = w->state;
-    if (p->rows != w->image.height)
-        return gf_fail(e, GF_EOUTPUT, "%s: %llu rows were written where %llu are needed", w->name,
-                       (unsigned long long)p->rows, (unsigned long long)w->image.height);
     GF_TRY(gf_deflate_finish(p->deflate, e));
     return put_chunk(w, "IEND", NULL, 0, e);
-}
-
-enum gf_status gf_png_complete(struct gf_writer *w, struct gf_error *e)
-{
-    (void)w;
-    (void)e;
-    return GF_OK;
 }
 
 void gf_png_discard(struct gf_writer *w)

@@ -11,7 +11,6 @@ enum gf_status gf_png_begin(struct gf_writer *w, struct gf_error *e);
 enum gf_status gf_png_write_rows(struct gf_writer *w, const void *rows, uint64_t count,
                                  struct gf_error *e);
 enum gf_status gf_png_end(struct gf_writer *w, struct gf_error *e);
-enum gf_status gf_png_complete(struct gf_writer *w, struct gf_error *e);
 void gf_png_discard(struct gf_writer *w);
 
 #endif

@@ -27,12 +27,10 @@ struct pnm {
     struct frame frame;     /* the selected image */
     uint64_t index;
     uint8_t *row;           /* a packed row of bits */
-    /* Samples as text: */
+    /* Samples as text, and writing 16 bits: */
     uint8_t *part;          /* file bytes, part_at is the next */
     size_t part_size, part_at;
     uint64_t part_offset;   /* of the byte after the part */
-    /* Writing: */
-    uint64_t rows;
 };
 
 /* ---- headers ---- */
@@ -481,7 +479,6 @@ static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
     else
         length = snprintf(head, sizeof head, "P%c\n%llu %llu\n%u\n",
                           image->channels == 3 ? '6' : '5', width, height, highest);
-    p->rows = 0;
     if (image->type == GF_U16 && !p->part) {
         GF_TRY(gf_allocate(&block, PART_BYTES, 1, "writing PNM", e));
         p->part = block;
@@ -496,7 +493,6 @@ static enum gf_status write_rows(struct gf_writer *w, const void *rows, uint64_t
     uint64_t bytes = count * gf_row_bytes(&w->image);
     const uint8_t *from = rows;
 
-    p->rows += count;
     if (w->image.type == GF_U8)
         return gf_out_write(w->out, rows, (size_t)bytes, e);
     while (bytes > 0) {
@@ -511,22 +507,6 @@ static enum gf_status write_rows(struct gf_writer *w, const void *rows, uint64_t
         from += part;
         bytes -= part;
     }
-    return GF_OK;
-}
-
-static enum gf_status end(struct gf_writer *w, struct gf_error *e)
-{
-    const struct pnm *p = w->state;
-    if (p->rows != w->image.height)
-        return gf_fail(e, GF_EOUTPUT, "%s: %llu rows were written where %llu are needed", w->name,
-                       (unsigned long long)p->rows, (unsigned long long)w->image.height);
-    return GF_OK;
-}
-
-static enum gf_status complete(struct gf_writer *w, struct gf_error *e)
-{
-    (void)w;
-    (void)e;
     return GF_OK;
 }
 
@@ -550,7 +530,5 @@ const struct gf_format gf_format_pnm = {
     .create = create,
     .begin = begin,
     .write_rows = write_rows,
-    .end = end,
-    .complete = complete,
     .discard = discard,
 };

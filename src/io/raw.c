@@ -1,27 +1,16 @@
 #include "raw.h"
 
 #include "../alloc.h"
+#include "../text.h"
 #include "../util.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Reads decimal digits at *text into *value and moves past them; false without any or
- * beyond 2^63. */
+/* Decimal digits at *text, which is moved past them; false without any or beyond 2^63. */
 static bool take_number(const char **text, uint64_t *value)
 {
-    const char *s = *text;
-    uint64_t v = 0;
-    if (!isdigit((unsigned char)*s))
-        return false;
-    for (; isdigit((unsigned char)*s); s++)
-        if (!gf_mul(v, 10, &v) || !gf_add(v, (uint64_t)(*s - '0'), &v) || v > INT64_MAX)
-            return false;
-    *text = s;
-    *value = v;
-    return true;
+    return gf_take_u64(text, value) && *value <= INT64_MAX;
 }
 
 /* WxH[xD] */
@@ -33,7 +22,7 @@ static bool take_size(const char **text, struct gf_raw_spec *spec)
     ++*text;
     if (!take_number(text, &spec->height))
         return false;
-    if (**text == 'x' && isdigit((unsigned char)(*text)[1])) {
+    if (**text == 'x' && gf_is_digit((*text)[1])) {
         ++*text;
         return take_number(text, &spec->depth);
     }
@@ -47,11 +36,11 @@ static bool take_type(const char **text, struct gf_raw_spec *spec)
     for (int t = 0; t < GF_TYPE_COUNT; t++) {
         const char *name = gf_type_name((enum gf_type)t);
         size_t length = strlen(name);
-        if (strncmp(*text, name, length) != 0 || isdigit((unsigned char)(*text)[length]))
+        if (strncmp(*text, name, length) != 0 || gf_is_digit((*text)[length]))
             continue;
         spec->type = (enum gf_type)t;
         *text += length;
-        if (**text == 'x' && isdigit((unsigned char)(*text)[1])) {
+        if (**text == 'x' && gf_is_digit((*text)[1])) {
             ++*text;
             if (!take_number(text, &channels) || channels == 0 || channels > 65535)
                 return false;
@@ -92,7 +81,7 @@ bool gf_raw_spec_from_name(const char *path, struct gf_raw_spec *spec)
     for (const char *s = name; *s; s++) {
         const char *t = s;
         bool starts = s == name || strchr("_-.", s[-1]);
-        if (!starts || !isdigit((unsigned char)*s))
+        if (!starts || !gf_is_digit(*s))
             continue;
         memset(spec, 0, sizeof *spec);
         if (!take_size(&t, spec) || *t == '\0' || !strchr("_-.", *t))
@@ -181,22 +170,26 @@ static enum gf_status raw_read_rows(struct gf_reader *r, uint64_t first, uint64_
     return GF_OK;
 }
 
-static void raw_close(struct gf_reader *r)
-{
-    gf_free(r->state);
-    r->state = NULL;
-}
-
 /* ---- writing: images one after another, packed ---- */
 
+/* A name that gives a size is read by it, so that it must be true of what is written. */
 static enum gf_status raw_accepts(const struct gf_image *image, uint64_t images, const char *name,
                                   struct gf_error *e)
 {
-    (void)image;
-    (void)images;
-    (void)name;
-    (void)e;
-    return GF_OK;
+    struct gf_raw_spec spec;
+    if (!gf_raw_spec_from_name(name, &spec) ||
+        (spec.width == image->width && spec.height == image->height &&
+         spec.depth == image->depth * images && spec.channels == image->channels &&
+         spec.type == image->type))
+        return GF_OK;
+    return gf_fail(e, GF_EFEATURE,
+                   "%s: the name says %llux%llux%llu samples of %u x %s, the result has "
+                   "%llux%llux%llu of %u x %s; choose another name, or -f tiff", name,
+                   (unsigned long long)spec.width, (unsigned long long)spec.height,
+                   (unsigned long long)spec.depth, spec.channels, gf_type_name(spec.type),
+                   (unsigned long long)image->width, (unsigned long long)image->height,
+                   (unsigned long long)(image->depth * images), image->channels,
+                   gf_type_name(image->type));
 }
 
 static enum gf_status raw_create(struct gf_writer *w, struct gf_error *e)
@@ -204,31 +197,42 @@ static enum gf_status raw_create(struct gf_writer *w, struct gf_error *e)
     return gf_out_reserve(w->out, w->bytes, e);
 }
 
+struct raw_writer {
+    struct gf_image first; /* its shape is kept: a raw file cannot say that shapes differ */
+    bool big_endian;       /* by the name */
+};
+
 static enum gf_status raw_begin(struct gf_writer *w, struct gf_error *e)
 {
-    /* The first image's shape is kept: a raw file has no place to say that shapes differ. */
-    struct gf_image *first = w->state;
-    if (!first) {
-        w->state = first = gf_alloc(1, sizeof *first);
-        if (!first)
+    struct raw_writer *state = w->state;
+    const struct gf_image *first;
+    struct gf_raw_spec spec;
+    if (!state) {
+        w->state = state = gf_alloc(1, sizeof *state);
+        if (!state)
             return gf_fail(e, GF_EMEMORY, "%s: out of memory", w->name);
-        *first = w->image;
+        state->first = w->image;
+        state->big_endian = gf_raw_spec_from_name(w->name, &spec) && spec.big_endian;
     }
+    first = &state->first;
     if (first->width != w->image.width || first->height != w->image.height ||
-        first->channels != w->image.channels || first->type != w->image.type)
+        first->depth != w->image.depth || first->channels != w->image.channels ||
+        first->type != w->image.type)
         return gf_fail(e, GF_EFEATURE,
-                       "%s: raw cannot hold images of different sizes or types; write a .tif", w->name);
+                       "%s: raw cannot hold images of different sizes or types; write a .tif",
+                       w->name);
     return GF_OK;
 }
 
 static enum gf_status raw_write_rows(struct gf_writer *w, const void *rows, uint64_t count,
                                      struct gf_error *e)
 {
-    uint64_t samples = count * w->image.width * w->image.channels;
-    unsigned bytes = gf_type_bytes(w->image.type);
+    const struct raw_writer *state = w->state;
+    const uint64_t samples = count * w->image.width * w->image.channels;
+    const unsigned bytes = gf_type_bytes(w->image.type);
     enum gf_status status;
     void *swapped;
-    if (!w->options.big_endian || bytes == 1)
+    if (!state->big_endian || bytes == 1)
         return gf_out_write(w->out, rows, samples * bytes, e);
     GF_TRY(gf_allocate(&swapped, samples, bytes, "swapping bytes", e));
     memcpy(swapped, rows, samples * bytes);
@@ -236,19 +240,6 @@ static enum gf_status raw_write_rows(struct gf_writer *w, const void *rows, uint
     status = gf_out_write(w->out, swapped, samples * bytes, e);
     gf_free(swapped);
     return status;
-}
-
-static enum gf_status raw_end(struct gf_writer *w, struct gf_error *e)
-{
-    (void)w;
-    (void)e;
-    return GF_OK;
-}
-
-static void raw_discard(struct gf_writer *w)
-{
-    gf_free(w->state);
-    w->state = NULL;
 }
 
 const struct gf_format gf_format_raw = {
@@ -259,12 +250,8 @@ const struct gf_format gf_format_raw = {
     .open = raw_open,
     .select = raw_select,
     .read_rows = raw_read_rows,
-    .close = raw_close,
     .accepts = raw_accepts,
     .create = raw_create,
     .begin = raw_begin,
     .write_rows = raw_write_rows,
-    .end = raw_end,
-    .complete = raw_end,
-    .discard = raw_discard,
 };

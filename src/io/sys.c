@@ -18,8 +18,8 @@
 #define KINDS(X)                                                                     \
     X(OPEN, open) X(FSTAT, fstat) X(READ, read) X(PREAD, pread) X(WRITE, write)      \
     X(PWRITE, pwrite) X(FALLOCATE, fallocate) X(FTRUNCATE, ftruncate)                \
-    X(FCHMOD, fchmod) X(FSYNC, fsync) X(LINKAT, linkat) X(RENAMEAT, renameat)        \
-    X(CLOSE, close)
+    X(FCHMOD, fchmod) X(FCHOWN, fchown) X(FSYNC, fsync) X(LINKAT, linkat)            \
+    X(RENAMEAT, renameat) X(CLOSE, close)
 
 enum kind {
 #define X(NAME, name) KIND_##NAME,
@@ -291,6 +291,14 @@ int gf_sys_fchmod(int fd, mode_t mode)
     int result;
 
     CALL(result, FCHMOD, fchmod(fd, mode));
+    return result;
+}
+
+int gf_sys_fchown(int fd, uid_t user, gid_t group)
+{
+    int result;
+
+    CALL(result, FCHOWN, fchown(fd, user, group));
     return result;
 }
 

@@ -26,6 +26,7 @@ ssize_t gf_sys_pwrite(int fd, const void *data, size_t size, uint64_t offset);
 int gf_sys_fallocate(int fd, uint64_t size);
 int gf_sys_ftruncate(int fd, uint64_t size);
 int gf_sys_fchmod(int fd, mode_t mode);
+int gf_sys_fchown(int fd, uid_t user, gid_t group);
 int gf_sys_fsync(int fd);
 /* From a path (AT_FDCWD, symbolic links followed) or a name in `from_folder`. */
 int gf_sys_linkat(int from_folder, const char *from, int folder, const char *name);

@@ -3,6 +3,7 @@
 
 #include "../alloc.h"
 #include "../message.h"
+#include "../utf8.h"
 #include "../util.h"
 
 #include <stdio.h>
@@ -169,65 +170,20 @@ static enum gf_status tiff_open(struct gf_reader *r, struct gf_error *e)
 
 /* ---- tags beside the samples ---- */
 
-static bool is_utf8(const uint8_t *p)
-{
-    while (*p) {
-        unsigned more = *p < 0x80 ? 0 : *p >> 5 == 6 ? 1 : *p >> 4 == 14 ? 2
-                        : *p >> 3 == 30 ? 3 : 9;
-        if (more == 9 || (more == 1 && *p < 0xc2))
-            return false;
-        for (p++; more > 0; more--, p++)
-            if (*p >> 6 != 2)
-                return false;
-    }
-    return true;
-}
-
-/* TIFF says ASCII; what is in the files is UTF-8 or Latin-1. */
-static enum gf_status add_text(struct gf_meta *meta, const char *key, const char *value,
-                               struct gf_error *e)
-{
-    const uint8_t *from = (const uint8_t *)value;
-    enum gf_status status;
-    uint8_t *copy, *to;
-
-    if (*value == 0)
-        return GF_OK;
-    if (is_utf8(from))
-        return gf_meta_add_text(meta, key, value, e);
-    copy = to = gf_alloc(strlen(value) + 1, 2);
-    if (!copy)
-        return gf_fail(e, GF_EMEMORY, "not enough memory for metadata; raise --max-memory");
-    for (; *from; from++) {
-        if (*from < 0x80) {
-            *to++ = *from;
-        } else {
-            *to++ = (uint8_t)(0xc0 | *from >> 6);
-            *to++ = (uint8_t)(0x80 | (*from & 0x3f));
-        }
-    }
-    *to = 0;
-    status = gf_meta_add_text(meta, key, (const char *)copy, e);
-    gf_free(copy);
-    return status;
-}
-
 static enum gf_status read_texts(TIFF *tif, struct gf_meta *meta, struct gf_error *e)
 {
-    static const struct {
-        uint32_t tag;
-        const char *key;
-    } tags[] = {
-        {TIFFTAG_DOCUMENTNAME, "Title"}, {TIFFTAG_ARTIST, "Author"},
-        {TIFFTAG_COPYRIGHT, "Copyright"}, {TIFFTAG_SOFTWARE, "Software"},
-        {TIFFTAG_DATETIME, "Creation Time"}, {TIFFTAG_MAKE, "Make"}, {TIFFTAG_MODEL, "Model"},
-        {TIFFTAG_HOSTCOMPUTER, "Host Computer"}, {TIFFTAG_PAGENAME, "Page Name"},
-    };
-    char *text;
+    char *found, *text;
 
-    for (size_t i = 0; i < GF_COUNT(tags); i++)
-        if (TIFFGetField(tif, tags[i].tag, &text) && text)
-            GF_TRY(add_text(meta, tags[i].key, text, e));
+    for (const struct gf_tiff_text *t = gf_tiff_texts; t->key; t++) {
+        enum gf_status status;
+        if (!TIFFGetField(tif, t->tag, &found) || !found || !*found)
+            continue;
+        /* TIFF says ASCII; what is in the files is UTF-8 or Latin-1. */
+        GF_TRY(gf_utf8_from_bytes(found, strlen(found), &text, e));
+        status = gf_meta_add_text(meta, t->key, text, e);
+        gf_free(text);
+        GF_TRY(status);
+    }
     return GF_OK;
 }
 
@@ -385,24 +341,6 @@ static enum gf_status tiff_select(struct gf_reader *r, uint64_t index, struct gf
     return read_meta(p, s, &image->meta, e);
 }
 
-static void interleave(const uint8_t *from, uint64_t pixels, size_t bytes, size_t step,
-                       uint8_t *to)
-{
-    if (bytes == 1) {
-        for (uint64_t i = 0; i < pixels; i++)
-            to[i * step] = from[i];
-    } else if (bytes == 2) {
-        for (uint64_t i = 0; i < pixels; i++)
-            memcpy(to + i * step, from + i * 2, 2);
-    } else if (bytes == 4) {
-        for (uint64_t i = 0; i < pixels; i++)
-            memcpy(to + i * step, from + i * 4, 4);
-    } else {
-        for (uint64_t i = 0; i < pixels; i++)
-            memcpy(to + i * step, from + i * bytes, bytes);
-    }
-}
-
 static enum gf_status gather_rows(struct gf_reader *r, uint64_t first, uint64_t count,
                                   uint8_t *rows, struct gf_error *e)
 {
@@ -420,8 +358,8 @@ static enum gf_status gather_rows(struct gf_reader *r, uint64_t first, uint64_t 
         uint64_t now = gf_min(gf_min(count, most), s->shape.height);
         for (uint32_t c = 0; c < s->page_count; c++) {
             GF_TRY(gf_tiff_page_rows(&s->pages[c], first, now, s->gather, e));
-            interleave(s->gather, now * s->shape.width, pixel, pixel * s->page_count,
-                       rows + c * pixel);
+            gf_tiff_copy_apart(rows + c * pixel, pixel * s->page_count, s->gather, pixel, pixel,
+                               now * s->shape.width);
         }
         first += now;
         count -= now;
@@ -460,6 +398,8 @@ const struct gf_format gf_format_tiff = {
     .summary = "TIFF and BigTIFF, pages and volumes, every sample type and compression",
     .seekable_output = true,
     .associated_alpha = true,
+    .keeps = GF_KEEPS_ICC | GF_KEEPS_XMP | GF_KEEPS_TEXTS | GF_KEEPS_RESOLUTION |
+             GF_KEEPS_SPACING | GF_KEEPS_DESCRIPTION | GF_KEEPS_ORIENTATION,
     .probe = tiff_probe,
     .open = tiff_open,
     .select = tiff_select,
@@ -469,7 +409,7 @@ const struct gf_format gf_format_tiff = {
     .create = gf_tiff_create,
     .begin = gf_tiff_begin,
     .write_rows = gf_tiff_write_rows,
-    .end = gf_tiff_end,
     .complete = gf_tiff_complete,
     .discard = gf_tiff_discard,
+    .keeps_text = gf_tiff_keeps_text,
 };

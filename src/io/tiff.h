@@ -72,6 +72,10 @@ struct gf_tiff_convert {
     void *scratch;                /* 8 bytes for each sample of a row, unless identity */
 };
 
+/* Copies `count` things of `size` bytes from places `from_step` bytes apart to places `to_step`
+ * bytes apart. */
+void gf_tiff_copy_apart(void *to, size_t to_step, const void *from, size_t from_step, size_t size,
+                        uint64_t count);
 void gf_tiff_convert_setup(struct gf_tiff_convert *c);
 /* `pixels` pixels that hold the stored channels [first, first + count) become those channels
  * of `out`. Returns the number of samples converted: fewer than pixels * count when the next
@@ -169,12 +173,21 @@ void gf_tiff_stack_parse(const char *description, uint32_t samples, struct gf_ti
  * fits. */
 uint32_t gf_tiff_pages_per_plane(const struct gf_image *image);
 
-/* The description for an output of `images` images like `image`: the kept one with its
- * counts put right, or an ImageJ one when a volume needs it. *text is NULL for none, else
- * the caller's to free with gf_free. *imagej says that resolutions count per ImageJ's unit,
- * of which `*unit` mm make one. */
-enum gf_status gf_tiff_describe(const struct gf_image *image, uint64_t images, char **text,
-                                bool *imagej, double *unit, struct gf_error *e);
+/* The description to be written. */
+struct gf_tiff_words {
+    char *text;                   /* NULL for none; to be freed with gf_free */
+    bool imagej;                  /* it is ImageJ's, on the first page for the whole file */
+    double unit;                  /* mm of ImageJ's unit, in which resolutions count; 0: none */
+    bool said;                    /* that the old one does not fit */
+};
+
+/* The text that becomes a TIFF's description: the metadata's own, else a text "Description" or
+ * "Comment"; NULL for none. */
+const char *gf_tiff_description(const struct gf_meta *meta);
+/* The description for the pages of w->image: the kept one with its counts put right, or an
+ * ImageJ one when a volume needs it. When the first image's is ImageJ's it stays. */
+enum gf_status gf_tiff_describe(const struct gf_writer *w, struct gf_tiff_words *words,
+                                struct gf_error *e);
 
 /* ---- how a page is written (tiff_coding.c, tiff_tags.c) ---- */
 
@@ -186,19 +199,24 @@ struct gf_tiff_coding {
     int level;                        /* -1: the library's own */
 };
 
-/* GF_EUSAGE for an unknown --compression, GF_EFEATURE for one that libtiff lacks. */
-enum gf_status gf_tiff_check_compression(const struct gf_writer *w, struct gf_error *e);
-/* The coding of the pages of w->image: asked for, or kept from the input where it can hold the
- * samples without loss. *said is set once the user was told of another one. */
-enum gf_status gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *coding,
-                                     bool *said, struct gf_error *e);
+/* The coding of the pages of w->image: asked for (a known one), or kept from the input where it
+ * can hold the samples without loss. *said is set once the user was told of another one. */
+void gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *coding, bool *said);
 /* Whether a classic file might not do. */
 bool gf_tiff_needs_big(const struct gf_writer *w, const struct gf_tiff_coding *coding,
                        uint64_t *bytes);
 /* The tags of one page; `first` of its image gets the texts and profiles as well. */
 enum gf_status gf_tiff_set_tags(TIFF *tif, const struct gf_writer *w,
-                                const struct gf_tiff_coding *coding, uint64_t image, bool first,
-                                struct gf_error *e);
+                                const struct gf_tiff_coding *coding,
+                                const struct gf_tiff_words *words, bool first, struct gf_error *e);
+
+/* The tags that hold texts, with the keys of these; key NULL at the end. */
+struct gf_tiff_text {
+    uint32_t tag;
+    const char *key;
+};
+extern const struct gf_tiff_text gf_tiff_texts[];
+bool gf_tiff_keeps_text(const struct gf_meta *meta, const struct gf_text *text);
 
 /* ---- writing (tiff_write.c), members of gf_format_tiff ---- */
 
@@ -208,7 +226,6 @@ enum gf_status gf_tiff_create(struct gf_writer *w, struct gf_error *e);
 enum gf_status gf_tiff_begin(struct gf_writer *w, struct gf_error *e);
 enum gf_status gf_tiff_write_rows(struct gf_writer *w, const void *rows, uint64_t count,
                                   struct gf_error *e);
-enum gf_status gf_tiff_end(struct gf_writer *w, struct gf_error *e);
 enum gf_status gf_tiff_complete(struct gf_writer *w, struct gf_error *e);
 void gf_tiff_discard(struct gf_writer *w);
 

@@ -4,51 +4,49 @@
 #include "../message.h"
 #include "../util.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define STRIP_BYTES ((uint64_t)256 << 10)
 /* Strips are held in memory whole; larger ones of the input are not kept. */
 #define LARGEST_STRIP ((uint64_t)16 << 20)
 
-static const struct {
+/* What is written: compressions without loss. */
+static const struct compression {
     const char *name;
-    uint16_t compression;
-} names[] = {
-    {"none", COMPRESSION_NONE}, {"lzw", COMPRESSION_LZW}, {"deflate", COMPRESSION_ADOBE_DEFLATE},
-    {"zip", COMPRESSION_ADOBE_DEFLATE}, {"packbits", COMPRESSION_PACKBITS},
-    {"zstd", COMPRESSION_ZSTD}, {"lzma", COMPRESSION_LZMA}, {"jpeg", COMPRESSION_JPEG},
-    {"webp", COMPRESSION_WEBP},
+    uint16_t code;
+    bool predictor;               /* it can have one */
+} compressions[] = {
+    {"none", COMPRESSION_NONE, false}, {"lzw", COMPRESSION_LZW, true},
+    {"deflate", COMPRESSION_ADOBE_DEFLATE, true}, {"packbits", COMPRESSION_PACKBITS, false},
+    {"zstd", COMPRESSION_ZSTD, true}, {"lzma", COMPRESSION_LZMA, true},
 };
 
-static bool by_name(const char *name, uint16_t *compression)
+/* Row of the table by name or, with a null name, by code; NULL when it is not there or libtiff
+ * was built without it. */
+static const struct compression *find(const char *name, uint16_t code)
 {
-    for (size_t i = 0; i < GF_COUNT(names); i++)
-        if (strcmp(names[i].name, name) == 0) {
-            *compression = names[i].compression;
-            return true;
-        }
-    return false;
+    for (size_t i = 0; i < GF_COUNT(compressions); i++) {
+        const struct compression *c = &compressions[i];
+        if (name ? strcmp(c->name, name) == 0 : c->code == code)
+            return TIFFIsCODECConfigured(c->code) ? c : NULL;
+    }
+    return NULL;
 }
 
-enum gf_status gf_tiff_check_compression(const struct gf_writer *w, struct gf_error *e)
-{
-    uint16_t compression;
+bool gf_tiff_compression_known(const char *name) { return find(name, 0) != NULL; }
 
-    if (!w->options.compression)
-        return GF_OK;
-    if (!by_name(w->options.compression, &compression))
-        return gf_fail(e, GF_EUSAGE, "--compression %s: unknown; none, lzw, deflate, packbits, "
-                       "zstd, lzma, jpeg and webp are known", w->options.compression);
-    if (!TIFFIsCODECConfigured(compression))
-        return gf_fail(e, GF_EFEATURE, "--compression %s: this system's libtiff was built without "
-                       "it; use deflate", w->options.compression);
-    return GF_OK;
-}
-
-static bool has_predictor(uint16_t compression)
+const char *gf_tiff_compression_names(void)
 {
-    return compression == COMPRESSION_LZW || compression == COMPRESSION_ADOBE_DEFLATE ||
-           compression == COMPRESSION_ZSTD || compression == COMPRESSION_LZMA;
+    static char names[64];
+    size_t size = 0;
+
+    /* Filled again at each call, always with the same. */
+    for (size_t i = 0; i < GF_COUNT(compressions) && size < sizeof names; i++)
+        if (TIFFIsCODECConfigured(compressions[i].code))
+            size += (size_t)snprintf(names + size, sizeof names - size, "%s%s", size ? " " : "",
+                                     compressions[i].name);
+    return names;
 }
 
 /* Deflate has an old code too. */
@@ -57,44 +55,23 @@ static uint16_t modern(uint16_t compression)
     return compression == COMPRESSION_DEFLATE ? COMPRESSION_ADOBE_DEFLATE : compression;
 }
 
-static bool keeps_all(uint16_t compression)
+const char *gf_tiff_compression_name(uint16_t code)
 {
-    return compression == COMPRESSION_NONE || compression == COMPRESSION_PACKBITS ||
-           has_predictor(compression);
-}
-
-/* JPEG and WebP hold bytes that are pictures. */
-static enum gf_status check_picture(const struct gf_writer *w, uint16_t compression,
-                                    struct gf_error *e)
-{
-    const struct gf_image *image = &w->image;
-    bool gray = image->color == GF_GRAY && image->channels == 1;
-    bool rgb = image->color == GF_RGB && image->channels == 3;
-    bool rgba = image->color == GF_RGB && image->channels == 4 && image->alpha == 3;
-
-    if (compression == COMPRESSION_JPEG && image->type == GF_U8 && (gray || rgb))
-        return GF_OK;
-    if (compression == COMPRESSION_WEBP && image->type == GF_U8 && (rgb || rgba) &&
-        image->width <= 16383)
-        return GF_OK;
-    if (compression != COMPRESSION_JPEG && compression != COMPRESSION_WEBP)
-        return GF_OK;
-    return gf_fail(e, GF_EFEATURE, "%s: %s cannot hold %u channels of %s (%s); use --compression "
-                   "deflate", w->name, w->options.compression, (unsigned)image->channels,
-                   gf_type_name(image->type),
-                   compression == COMPRESSION_JPEG ? "it can hold gray or RGB of u8"
-                                                   : "it can hold RGB or RGBA of u8, 16383 wide");
+    const struct compression *row = find(NULL, modern(code));
+    const TIFFCodec *codec = TIFFFindCODEC(code);
+    return row ? row->name : codec ? codec->name : "unknown";
 }
 
 static void choose_predictor(const struct gf_writer *w, struct gf_tiff_coding *c)
 {
     const struct gf_tiff_layout *kept = &w->image.meta.tiff;
+    const struct compression *row = find(NULL, c->compression);
     bool is_float = gf_type_row(w->image.type)->is_float;
 
     c->predictor = PREDICTOR_NONE;
-    if (!has_predictor(c->compression))
+    if (!row || !row->predictor)
         return;
-    if (kept->known && !w->options.compression && has_predictor(modern(kept->compression))) {
+    if (kept->known && !w->options.compression && modern(kept->compression) == c->compression) {
         c->predictor = kept->predictor == 0 ? PREDICTOR_NONE : kept->predictor;
         if (c->predictor == PREDICTOR_FLOATINGPOINT && !is_float)
             c->predictor = PREDICTOR_HORIZONTAL;
@@ -111,8 +88,6 @@ static void choose_bands(const struct gf_writer *w, struct gf_tiff_coding *c)
 
     c->planar = kept->known && kept->planar == PLANARCONFIG_SEPARATE && c->channels > 1
                     ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG;
-    if (c->compression == COMPRESSION_JPEG || c->compression == COMPRESSION_WEBP)
-        c->planar = PLANARCONFIG_CONTIG;
     if (kept->known && kept->tile_width > 0 && kept->tile_width <= 1u << 20 &&
         kept->tile_height <= 1u << 20) {
         c->tile_width = (kept->tile_width + 15) / 16 * 16;
@@ -122,29 +97,24 @@ static void choose_bands(const struct gf_writer *w, struct gf_tiff_coding *c)
     }
     if (kept->known && kept->rows_per_strip > 0 && kept->rows_per_strip <= LARGEST_STRIP / row)
         rows = kept->rows_per_strip;
-    if (c->compression == COMPRESSION_JPEG)
-        rows = (rows + 15) / 16 * 16;
     c->band_rows = (uint32_t)gf_min(rows, w->image.height);
 }
 
-enum gf_status gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *coding,
-                                     bool *said, struct gf_error *e)
+void gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *coding, bool *said)
 {
     const struct gf_tiff_layout *kept = &w->image.meta.tiff;
 
     *coding = (struct gf_tiff_coding){.compression = COMPRESSION_NONE, .level = w->options.level};
     coding->channels = w->image.channels / gf_tiff_pages_per_plane(&w->image);
     if (w->options.compression) {
-        by_name(w->options.compression, &coding->compression);
-        GF_TRY(check_picture(w, coding->compression, e));
+        coding->compression = find(w->options.compression, 0)->code;
     } else if (kept->known) {
         coding->compression = modern(kept->compression);
-        if (!keeps_all(coding->compression) || !TIFFIsCODECConfigured(coding->compression)) {
-            const TIFFCodec *codec = TIFFFindCODEC(coding->compression);
+        if (!find(NULL, coding->compression)) {
             if (!*said)
                 gf_print_warning("%s: the input's compression (%s) cannot hold the result without "
                                  "loss; written with deflate", w->name,
-                                 codec ? codec->name : "unknown");
+                                 gf_tiff_compression_name(kept->compression));
             *said = true;
             coding->compression = COMPRESSION_ADOBE_DEFLATE;
         }
@@ -155,7 +125,6 @@ enum gf_status gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_c
         coding->compression = COMPRESSION_ADOBE_DEFLATE;
     choose_predictor(w, coding);
     choose_bands(w, coding);
-    return GF_OK;
 }
 
 bool gf_tiff_needs_big(const struct gf_writer *w, const struct gf_tiff_coding *c,

@@ -150,25 +150,29 @@ void gf_tiff_convert_setup(struct gf_tiff_convert *c)
     }
 }
 
-static void scatter(const void *from, unsigned bytes, uint64_t pixels, uint32_t channels,
-                    void *to)
+void gf_tiff_copy_apart(void *to, size_t to_step, const void *from, size_t from_step, size_t size,
+                        uint64_t count)
 {
-#define SCATTER(type)                                    \
-    do {                                                 \
-        const type *f = from;                            \
-        type *t = to;                                    \
-        for (uint64_t i = 0; i < pixels; i++)            \
-            t[i * channels] = f[i];                      \
+    const uint8_t *f = from;
+    uint8_t *t = to;
+
+    /* A size that the compiler knows makes a move of each memcpy(). */
+#define COPY(bytes)                                              \
+    do {                                                         \
+        for (uint64_t i = 0; i < count; i++)                     \
+            memcpy(t + i * to_step, f + i * from_step, bytes);   \
     } while (0)
-    if (bytes == 1)
-        SCATTER(uint8_t);
-    else if (bytes == 2)
-        SCATTER(uint16_t);
-    else if (bytes == 4)
-        SCATTER(uint32_t);
+    if (size == 1)
+        COPY(1);
+    else if (size == 2)
+        COPY(2);
+    else if (size == 4)
+        COPY(4);
+    else if (size == 8)
+        COPY(8);
     else
-        SCATTER(uint64_t);
-#undef SCATTER
+        COPY(size);
+#undef COPY
 }
 
 /* Indices become three bytes, alpha and other channels one byte. */
@@ -218,7 +222,8 @@ uint64_t gf_tiff_convert_row(const struct gf_tiff_convert *c, const uint8_t *row
     if (inverted && c->bits != 64)
         invert(c, to, pixels, count);
     if (to != out)
-        scatter(to, bytes, pixels, c->channels, (uint8_t *)out + (size_t)first * bytes);
+        gf_tiff_copy_apart((uint8_t *)out + (size_t)first * bytes, (size_t)c->channels * bytes, to,
+                           bytes, bytes, pixels);
     return done;
 }
 

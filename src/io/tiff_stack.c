@@ -16,21 +16,14 @@
 
 static double unit_in_mm(const char *text, size_t size)
 {
-    static const struct {
-        const char *name;
-        double mm;
-    } units[] = {
-        {"mm", 1.0}, {"millimeter", 1.0}, {"cm", 10.0}, {"m", 1000.0}, {"meter", 1000.0},
-        {"um", 1e-3}, {"micron", 1e-3}, {"microns", 1e-3}, {"micrometer", 1e-3},
-        {"\xc2\xb5m", 1e-3}, {"\xce\xbcm", 1e-3}, {"\xb5m", 1e-3}, {"\\u00B5m", 1e-3},
-        {"\\u00b5m", 1e-3}, {"nm", 1e-6}, {"nanometer", 1e-6}, {"pm", 1e-9}, {"A", 1e-7},
-        {"\xc3\x85", 1e-7}, {"inch", 25.4}, {"in", 25.4}, {"km", 1e6},
-    };
+    /* Micro as ImageJ escapes it, and in Latin-1. */
+    static const char *const micro[] = {"\\u00B5m", "\\u00b5m", "\xb5m"};
+    double mm;
 
-    for (size_t i = 0; i < GF_COUNT(units); i++)
-        if (strlen(units[i].name) == size && memcmp(units[i].name, text, size) == 0)
-            return units[i].mm;
-    return 0;
+    for (size_t i = 0; i < GF_COUNT(micro); i++)
+        if (strlen(micro[i]) == size && memcmp(micro[i], text, size) == 0)
+            return 1e-3;
+    return gf_length_unit(text, size, &mm) ? mm : 0;
 }
 
 static double positive(double value)
@@ -95,35 +88,56 @@ static void parse_imagej(const char *text, struct gf_tiff_stack *s)
 
 /* ---- OME: attributes of XML elements ---- */
 
-/* The next element of that name from `text` on, whatever its prefix; NULL for none. */
+/* All of these stop at the next '<' at the latest, which cannot be within a tag, so that going
+ * through a text of many tags, damaged or not, takes time in proportion to its length. */
+
+#define XML_BLANKS " \t\r\n"
+
+/* The next start tag of that name from `text` on, whatever its prefix: what follows the name;
+ * NULL for none. */
 static const char *element(const char *text, const char *name)
 {
     size_t size = strlen(name);
 
-    for (text = strstr(text, name); text; text = strstr(text + size, name)) {
-        const char *after = text + size;
-        if ((text[-1] == '<' || text[-1] == ':') && strchr(" \t\r\n/>", *after))
-            return text;
+    while ((text = strchr(text, '<'))) {
+        size_t length = strcspn(++text, XML_BLANKS "/>:<");
+        if (text[length] == ':') {
+            text += length + 1;
+            length = strcspn(text, XML_BLANKS "/><");
+        }
+        if (length == size && memcmp(text, name, size) == 0)
+            return text + size;
     }
     return NULL;
 }
 
-/* The value of an attribute of the element at `text`; NULL when it has none. */
+/* The value of an attribute of the tag whose attributes start at `text`; NULL when it has none. */
 static const char *attribute(const char *text, const char *name, size_t *size)
 {
-    size_t name_size = strlen(name), end = strcspn(text, ">");
-    const char *at = text;
+    size_t name_size = strlen(name);
 
-    while ((at = strstr(at, name)) && at < text + end) {
-        const char *value = at + name_size;
-        if (strchr(" \t\r\n", at[-1]) && value[0] == '=' && (value[1] == '"' || value[1] == '\'')) {
-            const char quote[2] = {value[1], 0};
-            *size = strcspn(value + 2, quote);
-            return value + 2;
-        }
-        at = value;
+    for (;;) {
+        const char *key;
+        char stops[3] = "<";
+        size_t key_size;
+        text += strspn(text, XML_BLANKS "/");
+        key = text;
+        key_size = strcspn(key, XML_BLANKS "=<>");
+        text += key_size + strspn(key + key_size, XML_BLANKS);
+        if (*text != '=')
+            return NULL;
+        text++;
+        text += strspn(text, XML_BLANKS);
+        if (*text != '"' && *text != '\'')
+            return NULL;
+        stops[1] = *text++;
+        *size = strcspn(text, stops);
+        if (text[*size] != stops[1])
+            return NULL;
+        if (key_size == name_size && memcmp(key, name, name_size) == 0)
+            return text;
+        text += *size + 1;
     }
-    return NULL;
 }
 
 static uint64_t attribute_count(const char *text, const char *name, uint64_t otherwise)
@@ -174,7 +188,7 @@ static void parse_planes(const char *text, struct gf_tiff_stack *s)
     const char *first_name = NULL;
     size_t first_size = 0;
 
-    for (; data; data = element(data + 1, "TiffData")) {
+    for (; data; data = element(data, "TiffData")) {
         size_t size;
         uint64_t plane = attribute_count(data, "FirstZ", 0) * s->step_z +
                          attribute_count(data, "FirstC", 0) * s->step_c +
@@ -182,7 +196,7 @@ static void parse_planes(const char *text, struct gf_tiff_stack *s)
         if (attribute(data, "IFD", &size) && attribute_count(data, "IFD", plane) != plane)
             s->in_order = false;
     }
-    for (; file; file = element(file + 1, "UUID")) {
+    for (; file; file = element(file, "UUID")) {
         size_t size;
         const char *name = attribute(file, "FileName", &size);
         if (name && !first_name) {
@@ -211,7 +225,7 @@ static void parse_ome(const char *text, uint32_t samples, struct gf_tiff_stack *
     s->spacing[2] = attribute_length(pixels, "PhysicalSizeZ", "PhysicalSizeZUnit");
     parse_order(pixels, s);
     parse_planes(pixels, s);
-    if (element(pixels + 1, "Pixels"))
+    if (element(pixels, "Pixels"))
         s->in_order = false; /* several images in one file */
 }
 
@@ -256,13 +270,13 @@ static void spacing_lines(struct gf_buffer *b, const struct gf_image *image, dou
                          gf_format_double(number, image->meta.spacing[2] / unit));
 }
 
-/* The kept ImageJ lines, with the counts and the spacing of now. */
-static void describe_imagej(struct gf_buffer *b, const struct gf_image *image, uint64_t t,
-                            struct gf_tiff_stack *s)
+/* The kept ImageJ lines of `text`, with the counts and the spacing of now. */
+static void describe_imagej(struct gf_buffer *b, const struct gf_image *image, const char *text,
+                            uint64_t t, struct gf_tiff_stack *s)
 {
     static const char *const ours[] = {"images=", "channels=", "slices=", "frames=", "spacing=",
                                        "unit="};
-    const char *text = image->meta.description;
+    const char *all = text;
     bool first = true, set_unit = s->unit == 0 && image->meta.spacing[2] > 0;
     size_t size;
     const char *unit = line_value(text, "unit", &size);
@@ -287,7 +301,7 @@ static void describe_imagej(struct gf_buffer *b, const struct gf_image *image, u
                 gf_buffer_append(b, unit, size);
                 gf_buffer_text(b, "\n");
             }
-            unit = line_value(image->meta.description, "spacing", &size);
+            unit = line_value(all, "spacing", &size);
             if (s->unit > 0 && fabs(image->meta.spacing[2] - step) > 1e-12 * step) {
                 spacing_lines(b, image, s->unit);
             } else if (unit) {
@@ -311,12 +325,11 @@ static const char *ome_type(enum gf_type type)
 }
 
 /* The kept XML when it still is true but for type and size of a plane; false otherwise. */
-static bool describe_ome(struct gf_buffer *b, const struct gf_image *image, uint64_t t,
-                         const struct gf_tiff_stack *s)
+static bool describe_ome(struct gf_buffer *b, const struct gf_image *image, const char *text,
+                         uint64_t t, const struct gf_tiff_stack *s)
 {
     uint32_t c = gf_tiff_pages_per_plane(image);
-    const char *text = image->meta.description, *pixels = element(text, "Pixels");
-    const char *type = ome_type(image->type), *end;
+    const char *pixels = element(text, "Pixels"), *type = ome_type(image->type);
     char width[24], height[24];
     bool whole = image->depth == s->z && c == s->c && t == s->t && (c == 1 || s->step_c == 1);
     bool as_pages = image->depth == 1 && c == 1 && t == s->z * s->c * s->t;
@@ -325,7 +338,6 @@ static bool describe_ome(struct gf_buffer *b, const struct gf_image *image, uint
         return false;
     snprintf(width, sizeof width, "%llu", (unsigned long long)image->width);
     snprintf(height, sizeof height, "%llu", (unsigned long long)image->height);
-    end = pixels + strcspn(pixels, ">");
     {
         const struct {
             const char *name, *value;
@@ -337,7 +349,7 @@ static bool describe_ome(struct gf_buffer *b, const struct gf_image *image, uint
             for (size_t i = 0; i < GF_COUNT(edits); i++) {
                 size_t size;
                 const char *at = attribute(pixels, edits[i].name, &size);
-                if (at && at >= from && at < end && (!next || at < next)) {
+                if (at && at >= from && (!next || at < next)) {
                     next = at;
                     next_size = size;
                     value = edits[i].value;
@@ -354,43 +366,49 @@ static bool describe_ome(struct gf_buffer *b, const struct gf_image *image, uint
     return true;
 }
 
-enum gf_status gf_tiff_describe(const struct gf_image *image, uint64_t images, char **text,
-                                bool *imagej, double *unit, struct gf_error *e)
+enum gf_status gf_tiff_describe(const struct gf_writer *w, struct gf_tiff_words *words,
+                                struct gf_error *e)
 {
+    const struct gf_image *image = &w->image;
+    const char *old = gf_tiff_description(&image->meta);
     struct gf_buffer b = {0};
     struct gf_tiff_stack s;
-    const char *old = image->meta.description;
     enum gf_status status;
-    bool done = false;
+    /* What makes volumes of pages stands on the first one, for all of them. */
+    bool first = w->index == 0, done = false;
 
+    if (words->imagej)
+        return GF_OK;
+    gf_free(words->text);
+    words->text = NULL;
+    words->unit = 0;
     gf_tiff_stack_parse(old, image->channels / gf_tiff_pages_per_plane(image), &s);
-    *text = NULL;
-    *imagej = false;
-    *unit = 0;
-    if (s.kind == GF_TIFF_IMAGEJ) {
-        describe_imagej(&b, image, images, &s);
-        *imagej = true;
-        *unit = s.unit;
+    if (s.kind == GF_TIFF_IMAGEJ && first) {
+        describe_imagej(&b, image, old, w->images, &s);
+        words->imagej = true;
+        words->unit = s.unit;
         done = true;
     } else if (s.kind == GF_TIFF_OME) {
-        done = describe_ome(&b, image, images, &s);
-        if (!done && !b.failed)
-            gf_print_warning("the OME-XML description does not fit the result and is left out");
+        done = describe_ome(&b, image, old, w->images, &s);
+        if (!done && !b.failed && !words->said)
+            gf_print_warning("%s: the OME-XML description does not fit the result and is left out",
+                             w->name);
+        words->said |= !done;
     }
-    if (!done && image->depth > 1) {
+    if (!done && first && image->depth > 1) {
         gf_buffer_text(&b, "ImageJ=1.53\n");
-        counts(&b, image->depth, gf_tiff_pages_per_plane(image), images);
-        if (images > 1 || gf_tiff_pages_per_plane(image) > 1)
+        counts(&b, image->depth, gf_tiff_pages_per_plane(image), w->images);
+        if (w->images > 1 || gf_tiff_pages_per_plane(image) > 1)
             gf_buffer_text(&b, "hyperstack=true\n");
         if (image->meta.spacing[0] > 0 || image->meta.spacing[2] > 0) {
             gf_buffer_text(&b, "unit=mm\n");
             spacing_lines(&b, image, 1.0);
-            *unit = 1;
+            words->unit = 1;
         }
         if (old && s.kind == GF_TIFF_PLAIN) /* ImageJ keeps lines that it does not know */
             gf_buffer_text(&b, old);
-        *imagej = true;
-    } else if (!done && old && s.kind == GF_TIFF_PLAIN) {
+        words->imagej = true;
+    } else if (!done && old && s.kind != GF_TIFF_OME) {
         gf_buffer_text(&b, old);
     }
     status = gf_buffer_status(&b, "the description", e);
@@ -398,6 +416,6 @@ enum gf_status gf_tiff_describe(const struct gf_image *image, uint64_t images, c
         gf_buffer_free(&b);
         return status;
     }
-    *text = b.data; /* gf_buffer's memory is gf_alloc's */
+    words->text = b.data; /* gf_buffer's memory is gf_alloc's */
     return GF_OK;
 }

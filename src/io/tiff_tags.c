@@ -3,6 +3,7 @@
 
 #include "../alloc.h"
 #include "../util.h"
+#include "exif.h"
 
 #include <string.h>
 
@@ -45,12 +46,7 @@ static enum gf_status set_channels(TIFF *tif, const struct gf_image *image,
     uint16_t look = photometric(image, c->channels, &colors);
 
     TIFFSetField(tif, TIFFTAG_SAMPLESPERPIXEL, (int)c->channels);
-    if (c->compression == COMPRESSION_JPEG && look == PHOTOMETRIC_RGB) {
-        TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR);
-        TIFFSetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-    } else {
-        TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, look);
-    }
+    TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, look);
     if (look == PHOTOMETRIC_SEPARATED) {
         bool cmyk = colors == 4 && image->meta.tiff.ink_set != INKSET_MULTIINK;
         TIFFSetField(tif, TIFFTAG_INKSET, cmyk ? INKSET_CMYK : INKSET_MULTIINK);
@@ -84,10 +80,6 @@ static void set_coding(TIFF *tif, const struct gf_tiff_coding *c)
     }
     if (c->predictor != PREDICTOR_NONE)
         TIFFSetField(tif, TIFFTAG_PREDICTOR, c->predictor);
-    if (c->compression == COMPRESSION_WEBP)
-        TIFFSetField(tif, TIFFTAG_WEBP_LOSSLESS, 1);
-    if (c->compression == COMPRESSION_JPEG)
-        TIFFSetField(tif, TIFFTAG_JPEGQUALITY, 95);
     if (c->level < 0)
         return;
     if (c->compression == COMPRESSION_ADOBE_DEFLATE)
@@ -140,27 +132,47 @@ static bool is_date(const char *text)
     return true;
 }
 
+const struct gf_tiff_text gf_tiff_texts[] = {
+    {TIFFTAG_DOCUMENTNAME, "Title"}, {TIFFTAG_ARTIST, "Author"},
+    {TIFFTAG_COPYRIGHT, "Copyright"}, {TIFFTAG_SOFTWARE, "Software"},
+    {TIFFTAG_DATETIME, "Creation Time"}, {TIFFTAG_MAKE, "Make"}, {TIFFTAG_MODEL, "Model"},
+    {TIFFTAG_HOSTCOMPUTER, "Host Computer"}, {TIFFTAG_PAGENAME, "Page Name"}, {0, NULL},
+};
+
+/* The tag for a text, 0 when there is none that may hold it. */
+static uint32_t tag_of(const struct gf_text *text)
+{
+    for (const struct gf_tiff_text *t = gf_tiff_texts; t->key; t++)
+        if (strcmp(text->key, t->key) == 0)
+            return t->tag != TIFFTAG_DATETIME || is_date(text->value) ? t->tag : 0;
+    return 0;
+}
+
+bool gf_tiff_keeps_text(const struct gf_meta *meta, const struct gf_text *text)
+{
+    return tag_of(text) != 0 || text->value == gf_tiff_description(meta);
+}
+
+const char *gf_tiff_description(const struct gf_meta *meta)
+{
+    static const char *const keys[] = {"Description", "Comment"};
+
+    if (meta->description)
+        return meta->description;
+    for (size_t k = 0; k < GF_COUNT(keys); k++)
+        for (size_t i = 0; i < meta->text_count; i++)
+            if (strcmp(meta->texts[i].key, keys[k]) == 0)
+                return meta->texts[i].value;
+    return NULL;
+}
+
 static void set_texts(TIFF *tif, const struct gf_meta *m)
 {
-    static const struct {
-        const char *key;
-        uint32_t tag;
-    } tags[] = {
-        {"Title", TIFFTAG_DOCUMENTNAME}, {"Author", TIFFTAG_ARTIST},
-        {"Copyright", TIFFTAG_COPYRIGHT}, {"Software", TIFFTAG_SOFTWARE},
-        {"Creation Time", TIFFTAG_DATETIME}, {"Make", TIFFTAG_MAKE}, {"Model", TIFFTAG_MODEL},
-        {"Host Computer", TIFFTAG_HOSTCOMPUTER}, {"Page Name", TIFFTAG_PAGENAME},
-        {"Description", TIFFTAG_IMAGEDESCRIPTION},
-    };
-
-    for (size_t i = 0; i < m->text_count; i++)
-        for (size_t k = 0; k < GF_COUNT(tags); k++) {
-            const char *value = m->texts[i].value;
-            if (strcmp(m->texts[i].key, tags[k].key) != 0 ||
-                (tags[k].tag == TIFFTAG_DATETIME && !is_date(value)))
-                continue;
-            TIFFSetField(tif, tags[k].tag, value);
-        }
+    for (size_t i = 0; i < m->text_count; i++) {
+        uint32_t tag = tag_of(&m->texts[i]);
+        if (tag != 0)
+            TIFFSetField(tif, tag, m->texts[i].value);
+    }
     if (m->icc.size > 0 && m->icc.size <= UINT32_MAX)
         TIFFSetField(tif, TIFFTAG_ICCPROFILE, (uint32_t)m->icc.size, m->icc.data);
     if (m->xmp.size > 0 && m->xmp.size <= UINT32_MAX)
@@ -175,28 +187,23 @@ static uint16_t sample_format(enum gf_type type)
 }
 
 enum gf_status gf_tiff_set_tags(TIFF *tif, const struct gf_writer *w,
-                                const struct gf_tiff_coding *coding, uint64_t image, bool first,
-                                struct gf_error *e)
+                                const struct gf_tiff_coding *coding,
+                                const struct gf_tiff_words *words, bool first, struct gf_error *e)
 {
     const struct gf_image *im = &w->image;
     const struct gf_tiff_layout *kept = &im->meta.tiff;
-    char *description;
-    bool imagej;
-    double unit;
 
-    GF_TRY(gf_tiff_describe(im, w->images, &description, &imagej, &unit, e));
     TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)im->width);
     TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)im->height);
     TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, (int)(8 * gf_type_bytes(im->type)));
     TIFFSetField(tif, TIFFTAG_SAMPLEFORMAT, (int)sample_format(im->type));
-    if (kept->known && kept->orientation >= 1 && kept->orientation <= 8)
-        TIFFSetField(tif, TIFFTAG_ORIENTATION, kept->orientation);
+    if (kept->known || gf_meta_orientation(&im->meta) > 1)
+        TIFFSetField(tif, TIFFTAG_ORIENTATION, gf_meta_orientation(&im->meta));
     set_coding(tif, coding);
     if (first)
         set_texts(tif, &im->meta);
-    if (description && first && (image == 0 || !imagej))
-        TIFFSetField(tif, TIFFTAG_IMAGEDESCRIPTION, description);
-    set_resolution(tif, &im->meta, unit);
-    gf_free(description);
+    if (words->text && first && (w->index == 0 || !words->imagej))
+        TIFFSetField(tif, TIFFTAG_IMAGEDESCRIPTION, words->text);
+    set_resolution(tif, &im->meta, words->unit);
     return set_channels(tif, im, coding, e);
 }

@@ -10,7 +10,7 @@ struct tiff_output {
     TIFF *tif;
     struct gf_tiff_client client;
     struct gf_tiff_coding coding;
-    uint64_t image;               /* index of the one being written */
+    struct gf_tiff_words words;
     uint32_t pages;               /* of a plane */
     uint64_t z, y;                /* the next row */
     bool swap;                    /* the file's byte order is not the machine's */
@@ -47,7 +47,9 @@ enum gf_status gf_tiff_create(struct gf_writer *w, struct gf_error *e)
 {
     struct tiff_output *s;
 
-    GF_TRY(gf_tiff_check_compression(w, e));
+    if (w->options.compression && !gf_tiff_compression_known(w->options.compression))
+        return gf_fail(e, GF_EUSAGE, "--compression '%s': expected %s", w->options.compression,
+                       gf_tiff_compression_names());
     s = gf_alloc_zero(1, sizeof *s);
     if (!s)
         return gf_fail(e, GF_EMEMORY, "%s: not enough memory to write it", w->name);
@@ -114,7 +116,8 @@ enum gf_status gf_tiff_begin(struct gf_writer *w, struct gf_error *e)
     size_t sample = gf_type_bytes(w->image.type);
     uint64_t unit, band;
 
-    GF_TRY(gf_tiff_choose_coding(w, &s->coding, &s->said, e));
+    gf_tiff_choose_coding(w, &s->coding, &s->said);
+    GF_TRY(gf_tiff_describe(w, &s->words, e));
     s->pages = gf_tiff_pages_per_plane(&w->image);
     s->z = s->y = s->filled = 0;
     if (!s->tif)
@@ -134,24 +137,6 @@ enum gf_status gf_tiff_begin(struct gf_writer *w, struct gf_error *e)
 }
 
 /* ---- strips and tiles ---- */
-
-/* Copies `count` samples of `size` bytes that are `step` bytes apart. */
-static void pick(const uint8_t *from, size_t size, size_t step, uint64_t count, uint8_t *to)
-{
-    if (size == 1) {
-        for (uint64_t i = 0; i < count; i++)
-            to[i] = from[i * step];
-    } else if (size == 2) {
-        for (uint64_t i = 0; i < count; i++)
-            memcpy(to + 2 * i, from + i * step, 2);
-    } else if (size == 4) {
-        for (uint64_t i = 0; i < count; i++)
-            memcpy(to + 4 * i, from + i * step, 4);
-    } else {
-        for (uint64_t i = 0; i < count; i++)
-            memcpy(to + size * i, from + i * step, size);
-    }
-}
 
 /* A band of rows of a page. `rows` holds whole pixels of the image; the page takes
  * `coding.channels` of them from `channel` on. */
@@ -187,8 +172,10 @@ static enum gf_status write_band(struct gf_writer *w, uint64_t band, const uint8
             if (pixels < unit_width || count < unit_rows)
                 memset(s->unit, 0, (size_t)bytes);
             for (uint64_t r = 0; r < count; r++)
-                pick(rows + (r * im->width + x) * pixel + (channel + plane) * sample, taken, pixel,
-                     pixels, s->unit + r * unit_width * taken);
+                gf_tiff_copy_apart(s->unit + r * unit_width * taken, taken,
+                                   rows + (r * im->width + x) * pixel +
+                                       (channel + plane) * sample,
+                                   pixel, taken, pixels);
             done = c->tile_width > 0
                        ? TIFFWriteEncodedTile(s->tif, index, s->unit, (tmsize_t)bytes)
                        : TIFFWriteEncodedStrip(s->tif, index, s->unit, (tmsize_t)bytes);
@@ -203,7 +190,7 @@ static enum gf_status start_page(struct gf_writer *w, uint32_t page, struct gf_e
 {
     struct tiff_output *s = w->state;
 
-    GF_TRY(gf_tiff_set_tags(s->tif, w, &s->coding, s->image, s->z == 0 && page == 0, e));
+    GF_TRY(gf_tiff_set_tags(s->tif, w, &s->coding, &s->words, s->z == 0 && page == 0, e));
     return s->client.has_trouble || s->client.io_status != GF_OK ? failed(s, e) : GF_OK;
 }
 
@@ -271,17 +258,6 @@ enum gf_status gf_tiff_write_rows(struct gf_writer *w, const void *rows, uint64_
     return GF_OK;
 }
 
-enum gf_status gf_tiff_end(struct gf_writer *w, struct gf_error *e)
-{
-    struct tiff_output *s = w->state;
-
-    if (s->z != w->image.depth)
-        return gf_fail(e, GF_EOUTPUT, "%s: only %llu of %llu planes were written", w->name,
-                       (unsigned long long)s->z, (unsigned long long)w->image.depth);
-    s->image++;
-    return GF_OK;
-}
-
 enum gf_status gf_tiff_complete(struct gf_writer *w, struct gf_error *e)
 {
     struct tiff_output *s = w->state;
@@ -302,6 +278,7 @@ void gf_tiff_discard(struct gf_writer *w)
         return;
     if (s->tif)
         TIFFCleanup(s->tif); /* closes without writing anything more */
+    gf_free(s->words.text);
     gf_free(s->band);
     gf_free(s->unit);
     gf_free(s);

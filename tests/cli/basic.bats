@@ -30,7 +30,7 @@ load helpers
 
 @test "a physical sigma without a pixel size is refused, and says what to do" {
     printf 'P5 2 2 255\nabcd' >in.pgm
-    refused '2|3|5' blur --sigma 1mm in.pgm out.pgm
+    refused 5 blur --sigma 1mm in.pgm out.pgm
     says --spacing
     only in.pgm
     ok blur --sigma 1mm --spacing 1 in.pgm mm.pgm
@@ -153,15 +153,46 @@ load helpers
     ok blur -k ./b.mask "$samples/cell.png" made.png
 }
 
+@test "masks show: the form that there is, 2D of both" {
+    ok masks show laplace6
+    prints 'size       3x3x3'
+    ok masks show sobel-z
+    prints 'size       3x3x3'
+    ok masks show gauss3
+    prints 'size       3x3'
+    ok masks show --3d gauss3
+    prints 'size       3x3x3'
+    refused 2 masks show --3d laplace8
+    says 'in 2D alone'
+    refused 2 masks show laplace7
+    says 'no such mask'
+    mkdir folder
+    "$GPUFILT" masks make box --size 3 --3d >folder/mine-3d.mask
+    GPUFILT_MASK_PATH=folder ok masks show mine
+    prints 'size       3x3x3'
+}
+
+@test "masks make: one value, or one for every axis" {
+    for option in 'gauss --sigma' 'log --sigma' 'box --size'; do
+        # shellcheck disable=SC2086
+        for values in 1 '1,2' '1 --3d' '1,2,3 --3d'; do ok masks make $option $values; done
+        # shellcheck disable=SC2086
+        for values in '1,2 --3d' '1,2,3'; do
+            refused 2 masks make $option $values
+            says "${option#* } has"
+            says 'give one or t'
+        done
+    done
+}
+
 @test "every mask that is listed can be shown and used" {
     printf 'P5 5 4 255\nabcdefghijklmnopqrst' >in.pgm
     # shellcheck disable=SC2046
     set -- $("$GPUFILT" masks list | awk '$1 ~ /^[a-z][a-z0-9-]*$/ {print $1}')
     [ $# -ge 14 ]
     for mask in "$@"; do
-        # A mask for volumes alone is shown with --3d.
-        run "$GPUFILT" masks show "$mask"
-        [ "$status" -eq 0 ] || ok masks show --3d "$mask"
+        ok masks show "$mask"
+        prints "$mask"
     done
     for mask in gauss3 gauss5 gauss7 gauss9 box3 box31 sobel scharr prewitt laplace log5 log9 sharpen emboss identity; do
         expect 0 "$GPUFILT" correlate -q -k "$mask" -t f32 in.pgm "$mask.tif"
@@ -292,7 +323,7 @@ END
     refused 4 blur -k gauss5 "$samples/cell.png" no/such/folder/out.png
     says no/such/folder
     mkdir out.png
-    refused '2|4' blur -k gauss5 "$samples/cell.png" out.png
+    refused 4 blur -k gauss5 "$samples/cell.png" out.png
     refused 4 blur -k gauss5 "$samples/cell.png" "$(printf 'x%.0s' {1..300}).png"
     : >file
     refused 4 blur -k gauss5 "$samples/cell.png" file/out.png
@@ -309,7 +340,7 @@ END
     says 6
     refused 2 convert --raw 3xx2:u8 plain.raw out.pgm
     refused 2 convert --raw 3x2:u7 plain.raw out.pgm
-    refused '2|3' convert plain.raw out.pgm
+    refused 3 convert plain.raw out.pgm
     says --raw
 }
 

@@ -370,6 +370,50 @@ print(ended, 'of 60 ended by their signal')
 END
 }
 
+@test "a signal ends a run within one slab, however many taps there are" {
+    python3 - <<'END'
+import random
+random.seed(2)
+with open('direct.mask', 'w') as f:
+    for y in range(1200):
+        f.write(' '.join(random.choices('0123456789', k=1200)) + '\n')
+with open('deep.mask', 'w') as f:
+    for z in range(40):
+        f.write('---\n' if z else '')
+        for y in range(200):
+            f.write(' '.join(random.choices('0123456789', k=200)) + '\n')
+with open('long.mask', 'w') as f:
+    for axis in 'xy':
+        f.write(axis + ' ' + ' '.join(random.choices('0123456789', k=300000)) + '\n')
+open('in.ppm', 'wb').write(b'P6 3000 3000 255\n' + random.randbytes(27000000))
+open('in_200x200x200_u8.raw', 'wb').write(random.randbytes(8000000))
+END
+    mkdir out
+    for how in 'direct.mask in.ppm' 'direct.mask in.ppm -j 1' 'long.mask in.ppm' \
+        'deep.mask in_200x200x200_u8.raw'; do
+        # shellcheck disable=SC2086
+        set -- $how
+        env --default-signal=TERM "$GPUFILT" correlate -k "@$1" -t f32 -f raw "${@:2}" out/new.raw &
+        pid=$!
+        # The output is opened when filtering begins.
+        for _ in {1..300}; do
+            [[ $(readlink /proc/$pid/fd/* 2>&1) != *"$PWD/out"* ]] || break
+            sleep 0.1
+        done
+        sleep 1
+        kill -0 "$pid" || fail "$how: ended by itself"
+        before=$(date +%s%N)
+        kill -TERM "$pid"
+        status=0
+        wait "$pid" || status=$?
+        took=$((($(date +%s%N) - before) / 1000000))
+        [ "$status" -eq 143 ] || fail "$how: status $status"
+        [ "$took" -lt 2000 ] || fail "$how: it took $took ms"
+        [ -z "$(ls -A out)" ] || fail "$how: left behind: $(ls -A out)"
+        echo "$how: $took ms"
+    done
+}
+
 @test "an input that shrinks while it is read: never status 0 with wrong samples" {
     can_trace || skip 'strace is not allowed'
     inputs

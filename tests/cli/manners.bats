@@ -35,7 +35,7 @@ wanted()
 
 @test "--no-clobber refuses, and does not touch" {
     printf old >out.pgm
-    refused '2|4' blur -n -k gauss3 in.pgm out.pgm
+    refused 4 blur -n -k gauss3 in.pgm out.pgm
     says out.pgm
     [ "$(cat out.pgm)" = old ]
     ok blur -n -k gauss3 in.pgm new.pgm
@@ -180,8 +180,8 @@ wanted()
 }
 
 @test "an empty name is an error" {
-    refused '2|3' blur -k gauss3 '' out.pgm
-    refused '2|4' blur -k gauss3 in.pgm ''
+    refused 3 blur -k gauss3 '' out.pgm
+    refused 2 blur -k gauss3 in.pgm ''
     only in.pgm
 }
 

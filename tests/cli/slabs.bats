@@ -1,15 +1,16 @@
 # The same bytes for any slab, any number of threads and any memory: the pipeline's halos.
 load helpers
 
-# same ARGUMENTS: gpufilt ARGUMENTS OUT gives the same file with slabs of 1, 2, 3 and 7 units on one
-# and on three threads as in one piece.
+# same ARGUMENTS: gpufilt ARGUMENTS OUT gives the same file with slabs of 1, 2, 3 and 7 units on
+# one and on three threads as in one piece.
 same()
 {
     local slab jobs
     "$GPUFILT" "$@" -q --sync none -j 1 whole.raw -f raw || fail "gpufilt $*"
     for slab in 1 2 3 7; do
         for jobs in 1 3; do
-            GPUFILT_TEST_SLAB=$slab "$GPUFILT" "$@" -q --sync none -j $jobs part.raw -f raw || fail "slab $slab: gpufilt $*"
+            GPUFILT_TEST_SLAB=$slab "$GPUFILT" "$@" -q --sync none -j $jobs part.raw -f raw ||
+                fail "slab $slab: gpufilt $*"
             cmp whole.raw part.raw || fail "slab $slab, $jobs threads: gpufilt $*"
         done
     done
@@ -34,6 +35,41 @@ END
     done
     same correlate --raw 23x19:u8 -k gauss5 -b valid in.raw
     same correlate --raw 23x19:u8 -k gauss5 --roi 3,11+17x6 in.raw
+}
+
+@test "slabs of pictures with alpha, and of pages" {
+    has_hooks || skip "a build without test hooks"
+    python3 - <<'END'
+import random, struct, zlib
+random.seed(8)
+w, h = 21, 17
+def chunk(k, b): return struct.pack('>I', len(b)) + k + b + struct.pack('>I', zlib.crc32(k + b))
+rows = b''.join(b'\0' + random.randbytes(w * 4) for y in range(h))
+open('in.png', 'wb').write(b'\x89PNG\r\n\x1a\n'
+    + chunk(b'IHDR', struct.pack('>IIBBBBB', w, h, 8, 6, 0, 0, 0))
+    + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+# Three pages of 16-bit gray, each in one strip.
+pages, at, file = 3, 8, b''
+for page in range(pages):
+    data = random.randbytes(w * h * 2)
+    tags = [(256, 4, w), (257, 4, h), (258, 3, 16), (259, 3, 1), (262, 3, 1), (273, 4, at),
+            (277, 3, 1), (278, 4, h), (279, 4, len(data))]
+    folder = at + len(data)
+    at = folder + 2 + 12 * len(tags) + 4
+    after = at + w * h * 2 if page + 1 < pages else 0
+    file += data + struct.pack('<H', len(tags))
+    file += b''.join(struct.pack('<HHII', tag, kind, 1, value) for tag, kind, value in tags)
+    file += struct.pack('<I', after)
+open('in.tif', 'wb').write(struct.pack('<2sHI', b'II', 42, 8 + w * h * 2) + file)
+END
+    # A derivative keeps alpha as it is, a blur weighs colour with it.
+    same correlate -k sobel-x in.png
+    same correlate -k sobel-x --alpha independent in.png
+    same blur -k gauss5 in.png
+    same blur -k gauss5 -b normalize in.png
+    same blur -k gauss5 in.tif
+    same correlate -k box15 -b wrap in.tif
+    same correlate -k sobel-x --roi 3,4+11x9 in.tif
 }
 
 @test "slabs of planes: every border, and slice by slice" {

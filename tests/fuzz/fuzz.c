@@ -133,7 +133,7 @@ enum gf_status fuzz_read(const char *path, const struct fuzz_way *way, struct fu
     gf_memory_set_limit(used + FUZZ_MEMORY);
     memset(p, 0, sizeof *p);
     memset(e, 0, sizeof *e);
-    status = gf_reader_open(&r, path, NULL, &way->options, e);
+    status = gf_reader_open(&r, path, &way->options, e);
     fuzz_need((status == GF_OK) == (r != NULL), "a reader after status %d", (int)status);
     if (status == GF_OK) {
         fuzz_need(r->images > 0, "a file without images");

@@ -105,7 +105,9 @@ static void filter(const struct gf_request *r, uint32_t choice)
     struct gf_image image = {.width = 1 + choice % 9, .height = 1 + choice / 9 % 5, .alpha = -1,
                              .channels = channels[choice / 45 % 4], .color = GF_GRAY};
     struct gf_error e = {""};
-    struct gf_mask mask = {0};
+    struct gf_kernel kernel = {0};
+    struct gf_mask own = {0};
+    const struct gf_mask *mask = NULL;
     struct gf_plan plan = {0};
     enum gf_status status;
 
@@ -116,14 +118,16 @@ static void filter(const struct gf_request *r, uint32_t choice)
     image.alpha = image.channels % 2 == 0 ? (int)image.channels - 1 : -1;
     image.meta.spacing[0] = image.meta.spacing[1] = choice & 1 ? 0.5 : 0;
     image.meta.spacing[2] = choice & 1 ? 2 : 0;
-    status = gf_filter_mask(r, &image, "in", &mask, &e);
+    status = gf_kernel_load(&kernel, r, &e);
+    if (status == GF_OK)
+        status = gf_filter_mask(r, &kernel, &image, "in", &own, &mask, &e);
     fuzz_need_status(status, 1u << GF_OK | 1u << GF_EUSAGE | 1u << GF_EFEATURE | 1u << GF_EMEMORY,
                      &e);
     if (status == GF_OK) {
-        status = gf_plan_make(&plan, r, &mask, &image, false, "in", &e);
+        status = gf_plan_make(&plan, r, mask, &image, false, "in", &e);
         fuzz_need_status(status, 1u << GF_OK | 1u << GF_EUSAGE | 1u << GF_EFEATURE |
                          1u << GF_EMEMORY, &e);
-        if (status == GF_OK && (uint64_t)mask.size[0] * mask.size[1] * mask.size[2] < MOST_TAPS) {
+        if (status == GF_OK && (uint64_t)mask->size[0] * mask->size[1] * mask->size[2] < MOST_TAPS) {
             /* The block is just as large as the samples. */
             uint64_t bytes = gf_image_bytes(&image);
             uint8_t *samples = malloc(bytes);
@@ -135,7 +139,8 @@ static void filter(const struct gf_request *r, uint32_t choice)
         }
         gf_plan_free(&plan);
     }
-    gf_mask_free(&mask);
+    gf_mask_free(&own);
+    gf_kernel_free(&kernel);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -102,7 +102,6 @@ static void round_trip(const struct fuzz_picture *p, const struct gf_format *for
     if (!format->accepts || format->accepts(&p->image, 1, "out", NULL) != GF_OK)
         return;
     options.level = (int)(choice % 11) - 1;
-    options.big_endian = choice / 11 % 2;
     if (format == &gf_format_tiff)
         options.compression = compressions[choice / 22 % GF_COUNT(compressions)];
     for (int i = 0; i < 2; i++) {
@@ -119,8 +118,8 @@ static void round_trip(const struct fuzz_picture *p, const struct gf_format *for
     if (format == &gf_format_raw)
         way.options.raw = (struct gf_raw_spec){.given = true, .width = p->image.width,
                                                .height = p->image.height, .depth = p->image.depth,
-                                               .channels = p->image.channels, .type = p->image.type,
-                                               .big_endian = options.big_endian};
+                                               .channels = p->image.channels,
+                                               .type = p->image.type};
     way.options.stack_pages = p->image.volume;
     status = fuzz_read(path[0], &way, &q, &e);
     fuzz_need(status == GF_OK || status == GF_EMEMORY, "%s: cannot be read again: %s", format->name,

@@ -1,6 +1,8 @@
-/* The CPU backend against the reference, byte for byte, for every instruction set this
- * machine has, several thread counts and random slabs, blocks and strides; and the
+/* Every backend against the reference, byte for byte, the CPU's for every instruction set
+ * this machine has, with several thread counts and random slabs, blocks and strides; and the
  * reference, for exact plans, against integer arithmetic and a border walker of its own.
+ * First a fixed list of plans, then random ones until there are --iterations or the time is
+ * up; MINIMUM of them are made however long they take.
  *
  *   check_backend [--seed N] [--iterations N] [--seconds N] [--bench]
  *
@@ -11,6 +13,7 @@
 #include "backend.h"
 #include "cpu/kernels.h"
 #include "exact_opinion.h"
+#include "fixed_plans.h"
 #include "random_plan.h"
 
 #include <inttypes.h>
@@ -22,6 +25,9 @@
 #include <time.h>
 
 #include "bench_backend.h"
+
+/* Random plans without which a run means nothing. */
+#define MINIMUM 500
 
 /* ---- running ---- */
 
@@ -54,6 +60,7 @@ static bool run_backend(const struct gf_backend *backend, const struct gf_plan *
     memset(counts, 0, sizeof *counts);
     if (backend->open(p, &state, &e) != GF_OK) {
         fprintf(stderr, "%s: open: %s\n", backend->name, e.text);
+        backend->close(state);
         return false;
     }
     for (uint64_t z = 0, planes; z < p->out.depth; z += planes) {
@@ -85,7 +92,7 @@ static bool same(const struct gf_plan *p, const struct buffer *a, const struct b
                     uint64_t m = 0, n = 0;
                     memcpy(&m, q, bytes);
                     memcpy(&n, r, bytes);
-                    fprintf(stderr, "reference %.17g (%" PRIx64 "), cpu %.17g (%" PRIx64
+                    fprintf(stderr, "reference %.17g (%" PRIx64 "), not %.17g (%" PRIx64
                             ") at %zu,%" PRIu64 ",%" PRIu64 "\n",
                             get(p->out.type, q), m, get(p->out.type, r), n,
                             i / bytes, y, z);
@@ -95,47 +102,79 @@ static bool same(const struct gf_plan *p, const struct buffer *a, const struct b
     return true;
 }
 
-static const char *levels[3];
-static size_t level_count;
+/* What is compared with the reference: a backend, the CPU's at one of its levels. */
+struct subject {
+    const struct gf_backend *backend;
+    const char *level;
+};
+static struct subject subjects[16];
+static size_t subject_count;
 
-static void find_levels(void)
+static void add_subject(const struct gf_backend *backend, const char *level)
+{
+    if (subject_count == sizeof subjects / sizeof subjects[0]) {
+        fprintf(stderr, "more backends than expected\n");
+        exit(1);
+    }
+    subjects[subject_count++] = (struct subject){backend, level};
+    fprintf(stderr, "%s%s%s\n", backend->name, level[0] != '\0' ? ", " : "", level);
+}
+
+static void find_cpu_levels(void)
 {
     static const char *const names[] = {"baseline", "avx2", "avx512"};
+    size_t before = subject_count;
     const struct gf_kernels *k;
 
     for (size_t i = 0; i < 3; i++) {
         setenv("GPUFILT_CPU", names[i], 1);
         if (gf_kernels_choose(&k, NULL) == GF_OK && strcmp(k->name, names[i]) == 0)
-            levels[level_count++] = names[i];
+            add_subject(&gf_backend_cpu, names[i]);
     }
     unsetenv("GPUFILT_CPU");
-    if (level_count == 0) /* built without hooks: the machine's own */
-        levels[level_count++] = "";
-    fprintf(stderr, "levels:");
-    for (size_t i = 0; i < level_count; i++)
-        fprintf(stderr, " %s", levels[i]);
-    fprintf(stderr, "\n");
+    if (subject_count == before) /* built without hooks: the machine's own */
+        add_subject(&gf_backend_cpu, "");
 }
 
-static bool check_one(uint64_t seed)
+/* All backends that work on this machine; one whose device is not there is named and left
+ * out. */
+static void find_subjects(void)
+{
+    for (const struct gf_backend *const *b = gf_backends; *b != NULL; b++) {
+        struct gf_error e = {{0}};
+        struct gf_plan p;
+        void *state = NULL;
+        enum gf_status status;
+
+        if (*b == &gf_backend_reference)
+            continue;
+        if (*b == &gf_backend_cpu) {
+            find_cpu_levels();
+            continue;
+        }
+        identity_plan(&p);
+        status = (*b)->open(&p, &state, &e);
+        (*b)->close(state);
+        plan_end(&p);
+        if (status == GF_EDEVICE)
+            fprintf(stderr, "not compared: %s: %s\n", (*b)->name, e.text);
+        else
+            add_subject(*b, "");
+    }
+}
+
+/* Makes the samples and compares; frees the plan. */
+static bool check_plan(struct gf_plan *plan, enum pattern pattern)
 {
     static const unsigned threads[] = {1, 2, 5};
-    struct gf_plan p;
+    struct gf_plan p = *plan;
     struct buffer in, want, got;
     struct gf_counts expected, counts;
     char block[32] = "";
     bool fine;
-
-    rng = seed;
-    enum pattern pattern = (enum pattern)below(PATTERNS);
-    if (one_in(16))
-        identity_plan(&p);
-    else if (one_in(40))
-        wide_tie_plan(&p);
-    else
-        random_plan(&p);
     unsigned ib = gf_type_bytes(p.in.type), ob = gf_type_bytes(p.out.type);
     double constant = sample(p.in.type, UNIFORM, 0);
+
     buffer_make(&in, gf_row_bytes(&p.in), p.in.height, p.in.depth, ib, false);
     for (size_t i = 0; i < in.size - 2 * GUARD; i += ib)
         put(p.in.type, in.data + i, sample(p.in.type, pattern, constant));
@@ -148,8 +187,8 @@ static bool check_one(uint64_t seed)
            buffer_intact(&want);
     if (p.arith == GF_EXACT)
         fine = fine && third_opinion(&p, &in, &want, &expected);
-    for (size_t l = 0; l < level_count && fine; l++) {
-        setenv("GPUFILT_CPU", levels[l], 1);
+    for (const struct subject *s = subjects; s < subjects + subject_count && fine; s++) {
+        setenv("GPUFILT_CPU", s->level, 1);
         if (one_in(2)) {
             snprintf(block, sizeof block, "%ux%u", 1 + (unsigned)below(70),
                      1 + (unsigned)below(20));
@@ -160,7 +199,7 @@ static bool check_one(uint64_t seed)
         }
         p.threads = threads[below(3)];
         buffer_make(&got, gf_row_bytes(&p.out), p.out.height, p.out.depth, ob, true);
-        fine = run_backend(&gf_backend_cpu, &p, &in, &got, one_in(2), &counts) &&
+        fine = run_backend(s->backend, &p, &in, &got, one_in(2), &counts) &&
                same(&p, &want, &got);
         if (fine && !buffer_intact(&got)) {
             fprintf(stderr, "bytes outside the rows were changed\n");
@@ -174,16 +213,53 @@ static bool check_one(uint64_t seed)
         }
         free(got.block);
         if (!fine)
-            fprintf(stderr, "  level %s threads %u block %s\n", levels[l], p.threads, block);
+            fprintf(stderr, "  %s %s threads %u block %s\n", s->backend->name, s->level,
+                    p.threads, block);
     }
     if (!fine) {
-        fprintf(stderr, "  pattern %d seed %" PRIu64 "\n", (int)pattern, seed);
+        fprintf(stderr, "  pattern %d\n", (int)pattern);
         describe(&p);
     }
     free(in.block);
     free(want.block);
     plan_end(&p);
     return fine;
+}
+
+static bool check_random(uint64_t seed)
+{
+    struct gf_plan p;
+
+    rng = seed;
+    enum pattern pattern = (enum pattern)below(PATTERNS);
+    if (one_in(16))
+        identity_plan(&p);
+    else if (one_in(40))
+        wide_tie_plan(&p);
+    else
+        random_plan(&p);
+    if (check_plan(&p, pattern))
+        return true;
+    fprintf(stderr, "  seed %" PRIu64 "\n", seed);
+    return false;
+}
+
+/* The same plans, samples, slabs and threads in every run. */
+static bool check_fixed(uint64_t *done)
+{
+    for (unsigned index = 0; index < FIXED_PLANS; index++) {
+        struct gf_plan p;
+
+        rng = index;
+        if (!fixed_plan(&p, index))
+            continue;
+        if (!check_plan(&p, (enum pattern)below(PATTERNS))) {
+            fprintf(stderr, "  fixed plan %u\n", index);
+            return false;
+        }
+        ++*done;
+    }
+    return true;
 }
 
 /* ---- fused multiply-add without the instruction ---- */
@@ -241,8 +317,9 @@ static bool check_fma(size_t rounds)
 int main(int argc, char **argv)
 {
     const char *text = getenv("GPUFILT_CHECK_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1, iterations = 3000, done = 0;
-    double limit = 40.0;
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1, iterations = 3000;
+    uint64_t fixed = 0, done = 0;
+    double limit = 20.0;
     struct timespec begin, now;
 
     if ((text = getenv("GPUFILT_CHECK_ITERATIONS")) != NULL)
@@ -262,22 +339,23 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    find_levels();
+    find_subjects();
     rng = seed;
-    if (!check_fma(4000))
+    if (!check_fma(4000) || !check_fixed(&fixed))
         return 1;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (; done < iterations; done++) {
         clock_gettime(CLOCK_MONOTONIC, &now);
-        if ((double)(now.tv_sec - begin.tv_sec) > limit)
+        if (done >= MINIMUM && (double)(now.tv_sec - begin.tv_sec) > limit)
             break;
-        if (!check_one(seed + done))
+        if (!check_random(seed + done))
             return 1;
     }
     if (gf_memory_used() != 0) {
         fprintf(stderr, "%" PRIu64 " bytes were not freed\n", gf_memory_used());
         return 1;
     }
-    fprintf(stderr, "%" PRIu64 " plans, all the same\n", done);
-    return done > 0 ? 0 : 1;
+    fprintf(stderr, "%" PRIu64 " fixed and %" PRIu64 " random plans, all the same\n", fixed,
+            done);
+    return 0;
 }

@@ -49,7 +49,7 @@ static inline int make_scratch(void **state)
 static inline int remove_scratch(void **state)
 {
     static const char *const names[] = {"in", "out.png", "out2.png", "out.pgm", "out.ppm",
-                                        "out.pnm", "out.pam", "out.pfm"};
+                                        "out.pnm", "out.pam", "out.pfm", "out.tif", "out.raw"};
     (void)state;
     for (size_t i = 0; i < GF_COUNT(names); i++)
         unlink(scratch(names[i]));
@@ -96,7 +96,7 @@ static inline enum gf_status load(const char *path, uint64_t index, struct loade
     struct gf_reader *r = NULL;
     enum gf_status status;
     memset(l, 0, sizeof *l);
-    status = gf_reader_open(&r, path, NULL, NULL, &l->error);
+    status = gf_reader_open(&r, path, NULL, &l->error);
     if (status == GF_OK) {
         l->images = r->images;
         status = gf_reader_select(r, index, &l->image, &l->error);

@@ -117,10 +117,10 @@ static void unreadable(void **state)
     static const struct { const char *path, *words; } cases[] = {
         {"missing", "missing: cannot be opened for reading: No such file"},
         {".", ".: is a folder"},
-        {"empty", "empty: empty file, an image was expected"},
+        {"empty", "empty: the file is empty"},
         {"a/b", "Not a directory"},
         {"loop", "Too many levels"},
-        {"/dev/null", "/dev/null: empty file"},
+        {"/dev/null", "/dev/null: the file is empty"},
         {"/dev/zero", "is a device"},
         {"", "is empty"}};
     struct gf_error e;
@@ -294,6 +294,44 @@ static void replacing(void **state)
     assert_int_equal(write_text("b", "new", &keep, &e), GF_OK);
     assert_file("b", "new");
     assert_int_equal(entries("."), 3);
+}
+
+/* What the old file's group might do is not for the group of the new one. */
+static void group_that_cannot_be_kept(void **state)
+{
+    static const mode_t modes[][2] = {{0660, 0600}, {0640, 0600}, {0664, 0644}, {0666, 0666},
+                                      {0755, 0755}, {0674, 0644}, {0604, 0604}, {0277, 0277}};
+    struct gf_error e;
+    struct stat info;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < GF_COUNT(modes); i++)
+        for (int fails = 0; fails < 2; fails++) {
+            put_text("a", "old");
+            assert_int_equal(chown("a", 12, 34), 0);
+            assert_int_equal(chmod("a", modes[i][0]), 0);
+            gf_io_fail_at("fchown", fails ? 1 : 0, EPERM, 1);
+            assert_int_equal(write_text("a", "new", &plain, &e), GF_OK);
+            gf_io_fail_at("fchown", 0, 0, 0);
+            assert_int_equal(stat("a", &info), 0);
+            assert_int_equal(info.st_mode & 0777, modes[i][fails]);
+            assert_int_equal(info.st_gid, fails ? getegid() : 34);
+            assert_int_equal(info.st_uid, fails ? geteuid() : 12);
+            assert_int_equal(unlink("a"), 0);
+        }
+    /* The owner cannot be kept, the group can. */
+    put_text("a", "old");
+    assert_int_equal(chown("a", 12, 34), 0);
+    assert_int_equal(chmod("a", 0660), 0);
+    gf_io_fail_at("fchown", 2, EPERM, 1);
+    assert_int_equal(write_text("a", "new", &plain, &e), GF_OK);
+    gf_io_fail_at("fchown", 0, 0, 0);
+    assert_int_equal(stat("a", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0660);
+    assert_int_equal(info.st_gid, 34);
+    assert_int_equal(info.st_uid, geteuid());
 }
 
 static void links(void **state)
@@ -589,7 +627,8 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, folder_enter, folder_leave)
         T(reading), T(same_size_other_time),
         T(same_time_other_size), T(unreadable), T(standard_input), T(writing),
-        T(replacing), T(links), T(wrong_places), T(no_permission), T(streams),
+        T(replacing), T(group_that_cannot_be_kept), T(links), T(wrong_places),
+        T(no_permission), T(streams),
         T(standard_output), T(terminals), T(closed_streams), T(leftovers),
         T(two_at_once),
 #undef T

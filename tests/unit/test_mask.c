@@ -4,7 +4,7 @@
 static struct gf_mask named(const char *name, int dimensions)
 {
     struct gf_mask mask;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     if (gf_mask_named(&mask, name, dimensions, &e) != GF_OK)
         fail_msg("%s", e.text);
     return mask;
@@ -49,7 +49,7 @@ static void table_rows(void **state)
         const struct gf_mask_row *row = gf_mask_row(i);
         for (int d = 2; d <= 3; d++) {
             struct gf_mask mask;
-            struct gf_error e = { "" };
+            struct gf_error e = {""};
             enum gf_status status = gf_mask_named(&mask, row->name, d, &e);
             if (row->dimensions != 0 && row->dimensions != d) {
                 assert_int_equal(status, GF_EUSAGE);
@@ -113,7 +113,7 @@ static double ramp(const struct gf_mask *m, int axis)
     for (uint32_t k = 0; k < m->size[2]; k++)
         for (uint32_t j = 0; j < m->size[1]; j++)
             for (uint32_t i = 0; i < m->size[0]; i++) {
-                uint32_t at[3] = { i, j, k };
+                uint32_t at[3] = {i, j, k};
                 sum += gf_mask_tap(m, i, j, k) * ((double)at[axis] - (double)m->origin[axis]);
             }
     return sum;
@@ -122,10 +122,10 @@ static double ramp(const struct gf_mask *m, int axis)
 static void derivative_masks(void **state)
 {
     static const struct { const char *name; double weight; } families[] = {
-        { "sobel", 4 }, { "scharr", 16 }, { "prewitt", 3 },
+        {"sobel", 4}, {"scharr", 16}, {"prewitt", 3},
     };
-    static const double sobel_y[9] = { -1, -2, -1, 0, 0, 0, 1, 2, 1 };
-    static const double scharr_x[9] = { -3, 0, 3, -10, 0, 10, -3, 0, 3 };
+    static const double sobel_y[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
+    static const double scharr_x[9] = {-3, 0, 3, -10, 0, 10, -3, 0, 3};
     struct gf_mask m;
     (void)state;
     for (size_t f = 0; f < GF_COUNT(families); f++)
@@ -156,17 +156,17 @@ static void other_masks(void **state)
         int dimensions;
         double middle, face, edge, corner, sum;
     } rows[] = {
-        { "laplace", 2, -4, 1, 0, 0, 0 },     { "laplace", 3, -6, 1, 0, 0, 0 },
-        { "laplace4", 2, -4, 1, 0, 0, 0 },    { "laplace8", 2, -8, 1, 1, 0, 0 },
-        { "laplace6", 3, -6, 1, 0, 0, 0 },    { "laplace18", 3, -18, 1, 1, 0, 0 },
-        { "laplace26", 3, -26, 1, 1, 1, 0 },  { "sharpen", 2, 5, -1, 0, 0, 1 },
-        { "sharpen", 3, 7, -1, 0, 0, 1 },
+        {"laplace", 2, -4, 1, 0, 0, 0},     {"laplace", 3, -6, 1, 0, 0, 0},
+        {"laplace4", 2, -4, 1, 0, 0, 0},    {"laplace8", 2, -8, 1, 1, 0, 0},
+        {"laplace6", 3, -6, 1, 0, 0, 0},    {"laplace18", 3, -18, 1, 1, 0, 0},
+        {"laplace26", 3, -26, 1, 1, 1, 0},  {"sharpen", 2, 5, -1, 0, 0, 1},
+        {"sharpen", 3, 7, -1, 0, 0, 1},
     };
-    static const double emboss[9] = { -2, -1, 0, -1, 1, 1, 0, 1, 2 };
+    static const double emboss[9] = {-2, -1, 0, -1, 1, 1, 0, 1, 2};
     struct gf_mask m;
     (void)state;
     for (size_t r = 0; r < GF_COUNT(rows); r++) {
-        const double want[4] = { rows[r].middle, rows[r].face, rows[r].edge, rows[r].corner };
+        const double want[4] = {rows[r].middle, rows[r].face, rows[r].edge, rows[r].corner};
         m = named(rows[r].name, rows[r].dimensions);
         for (int k = 0; k < (int)m.size[2]; k++)
             for (int j = 0; j < 3; j++)
@@ -210,12 +210,12 @@ static double log_value(int n, double s, int x, int y, int z)
 
 static void log_masks(void **state)
 {
-    static const double log5[25] = { 0, 0, 1, 0, 0, 0, 1, 2, 1, 0, 1, 2, -16, 2, 1,
-                                     0, 1, 2, 1, 0, 0, 0, 1, 0, 0 };
-    static const double log9_rows[2][9] = { { 1, 2, 4, 5, 5, 5, 4, 2, 1 },
-                                            { 2, 5, 0, -24, -40, -24, 0, 5, 2 } };
+    static const double log5[25] = {0, 0, 1, 0, 0, 0, 1, 2, 1, 0, 1, 2, -16, 2, 1,
+                                     0, 1, 2, 1, 0, 0, 0, 1, 0, 0};
+    static const double log9_rows[2][9] = {{1, 2, 4, 5, 5, 5, 4, 2, 1},
+                                            {2, 5, 0, -24, -40, -24, 0, 5, 2}};
     static const struct { const char *name; int n; double sigma, middle; } rows[] = {
-        { "log5", 5, 0.8, 54 }, { "log9", 9, 1.4, 72 } };
+        {"log5", 5, 0.8, 54}, {"log9", 9, 1.4, 72}};
     struct gf_mask m = named("log5", 2);
     (void)state;
     assert_memory_equal(m.taps, log5, sizeof log5);
@@ -252,25 +252,25 @@ static const struct {
     uint32_t radius;
     double taps[9];
 } scipy[] = {
-    { 0.5, 4, 2, { 0.00026386508273735414, 0.10645077197359151, 0.7865707258873422 } },
-    { 1, 4, 4, { 0.00013383062461474175, 0.0044318616200312655, 0.05399112742070441,
-                 0.24197144565660073, 0.39894346935609776 } },
-    { 1.7, 4, 7, { 4.883478236353765e-05, 0.00046293088219168593, 0.0031047607779788843,
+    {0.5, 4, 2, {0.00026386508273735414, 0.10645077197359151, 0.7865707258873422}},
+    {1, 4, 4, {0.00013383062461474175, 0.0044318616200312655, 0.05399112742070441,
+                 0.24197144565660073, 0.39894346935609776}},
+    {1.7, 4, 7, {4.883478236353765e-05, 0.00046293088219168593, 0.0031047607779788843,
                    0.014732119260603261, 0.04945695811363496, 0.11746667324173159,
-                   0.1973908559009647, 0.23467373408106282 } },
-    { 2.5, 3, 8, { 0.0009542270849561244, 0.003168145492896394, 0.008963371132443686,
+                   0.1973908559009647, 0.23467373408106282}},
+    {2.5, 3, 8, {0.0009542270849561244, 0.003168145492896394, 0.008963371132443686,
                    0.021609788831716978, 0.04439586785088073, 0.07772262497331667,
-                   0.11594853150070399, 0.14739947215128454, 0.15967594196360177 } },
+                   0.11594853150070399, 0.14739947215128454, 0.15967594196360177}},
 };
 
 static void gaussian_like_scipy(void **state)
 {
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     (void)state;
     for (size_t s = 0; s < GF_COUNT(scipy); s++) {
         struct gf_mask m;
         uint32_t r = scipy[s].radius;
-        double sigma[3] = { scipy[s].sigma, 0, scipy[s].sigma };
+        double sigma[3] = {scipy[s].sigma, 0, scipy[s].sigma};
         assert_int_equal(gf_mask_gaussian(&m, sigma, 3, scipy[s].truncate, &e), GF_OK);
         assert_true(m.size[0] == 2 * r + 1 && m.size[1] == 1 && m.size[2] == 2 * r + 1);
         assert_true(m.separable && m.unit_sum && m.normalize && !m.integer && m.divisor == 1);
@@ -306,14 +306,14 @@ static void exponential(void **state)
 
 static void gaussian_limits(void **state)
 {
-    static const double bad[] = { -1, -1e-300, NAN, INFINITY, -INFINITY, 1e6, 1e300 };
+    static const double bad[] = {-1, -1e-300, NAN, INFINITY, -INFINITY, 1e6, 1e300};
     struct gf_mask m;
-    struct gf_error e = { "" };
-    double none[3] = { 0, 0, 0 }, large[3] = { 60, 60, 60 }, tiny[3] = { 1e-300, 1e-5, 0 };
+    struct gf_error e = {""};
+    double none[3] = {0, 0, 0}, large[3] = {60, 60, 60}, tiny[3] = {1e-300, 1e-5, 0};
     (void)state;
     for (size_t i = 0; i < GF_COUNT(bad); i++)
         for (int a = 0; a < 3; a++) {
-            double sigma[3] = { 1, 1, 1 }, ones[3] = { 1, 1, 1 };
+            double sigma[3] = {1, 1, 1}, ones[3] = {1, 1, 1};
             sigma[a] = bad[i];
             e.text[0] = '\0';
             assert_int_equal(gf_mask_gaussian(&m, sigma, 3, 4, &e), GF_EUSAGE);
@@ -340,7 +340,7 @@ static void gaussian_limits(void **state)
 static struct gf_mask dense(const uint32_t size[3], const double *taps)
 {
     struct gf_mask m;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     assert_int_equal(gf_mask_begin(&m, "test", size, true, &e), GF_OK);
     memcpy(m.taps, taps, gf_mask_count(&m) * sizeof(double));
     assert_int_equal(gf_mask_complete(&m, &e), GF_OK);
@@ -358,10 +358,10 @@ static bool is_rank_one(const struct gf_mask *m)
         for (uint64_t q = 0; q < n; q++)
             for (int a = 0; a < 3; a++) {
                 uint64_t row = p / m->size[0], other = q / m->size[0];
-                uint32_t u[3] = { (uint32_t)(p % m->size[0]), (uint32_t)(row % m->size[1]),
-                                  (uint32_t)(row / m->size[1]) };
-                uint32_t v[3] = { (uint32_t)(q % m->size[0]), (uint32_t)(other % m->size[1]),
-                                  (uint32_t)(other / m->size[1]) };
+                uint32_t u[3] = {(uint32_t)(p % m->size[0]), (uint32_t)(row % m->size[1]),
+                                  (uint32_t)(row / m->size[1])};
+                uint32_t v[3] = {(uint32_t)(q % m->size[0]), (uint32_t)(other % m->size[1]),
+                                  (uint32_t)(other / m->size[1])};
                 uint32_t swap = u[a];
                 u[a] = v[a];
                 v[a] = swap;
@@ -375,12 +375,12 @@ static bool is_rank_one(const struct gf_mask *m)
 
 static void factoring(void **state)
 {
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     unsigned separable = 0, not_separable = 0;
     (void)state;
     for (int round = 0; round < 6000; round++) {
-        uint32_t size[3] = { 1 + random_below(4), 1 + random_below(4),
-                             random_below(2) ? 1 : 1 + random_below(4) };
+        uint32_t size[3] = {1 + random_below(4), 1 + random_below(4),
+                             random_below(2) ? 1 : 1 + random_below(4)};
         double taps[64], line[3][4];
         struct gf_mask m;
         bool want;
@@ -415,23 +415,23 @@ static void factoring_by_rule(void **state)
         uint32_t size[3];
         double taps[9], x[3], y[3];
     } rows[] = {
-        { { 3, 3, 1 }, { -1, -2, -1, 0, 0, 0, 1, 2, 1 }, { 1, 2, 1 }, { -1, 0, 1 } },
-        { { 3, 3, 1 }, { 1, 0, -1, 2, 0, -2, 1, 0, -1 }, { 1, 0, -1 }, { 1, 2, 1 } },
-        { { 3, 3, 1 }, { 1, 0, -1, 0, 0, 0, -1, 0, 1 }, { -1, 0, 1 }, { -1, 0, 1 } },
-        { { 3, 3, 1 }, { -1, 0, 1, 0, 0, 0, 1, 0, -1 }, { 1, 0, -1 }, { -1, 0, 1 } },
-        { { 3, 3, 1 }, { 2, 4, 2, 4, 8, 4, 2, 4, 2 }, { 2, 4, 2 }, { 1, 2, 1 } },
-        { { 3, 3, 1 }, { -1, -1, -1, -1, -1, -1, -1, -1, -1 }, { -1, -1, -1 }, { 1, 1, 1 } },
-        { { 1, 3, 1 }, { 2, 4, 2 }, { 1 }, { 2, 4, 2 } },
-        { { 3, 1, 1 }, { 0, -3, 0 }, { 0, -3, 0 }, { 1 } },
-        { { 3, 2, 1 }, { 0, 0, 0, 5, 0, 10 }, { 5, 0, 10 }, { 0, 1 } },
-        { { 2, 1, 1 }, { 2147483647, -2147483647 }, { 2147483647, -2147483647 }, { 1 } },
-        { { 2, 2, 1 }, { 2147483646, 2147483646, 1073741823, 1073741823 },
-          { 1073741823, 1073741823 }, { 2, 1 } },
+        {{3, 3, 1}, {-1, -2, -1, 0, 0, 0, 1, 2, 1}, {1, 2, 1}, {-1, 0, 1}},
+        {{3, 3, 1}, {1, 0, -1, 2, 0, -2, 1, 0, -1}, {1, 0, -1}, {1, 2, 1}},
+        {{3, 3, 1}, {1, 0, -1, 0, 0, 0, -1, 0, 1}, {-1, 0, 1}, {-1, 0, 1}},
+        {{3, 3, 1}, {-1, 0, 1, 0, 0, 0, 1, 0, -1}, {1, 0, -1}, {-1, 0, 1}},
+        {{3, 3, 1}, {2, 4, 2, 4, 8, 4, 2, 4, 2}, {2, 4, 2}, {1, 2, 1}},
+        {{3, 3, 1}, {-1, -1, -1, -1, -1, -1, -1, -1, -1}, {-1, -1, -1}, {1, 1, 1}},
+        {{1, 3, 1}, {2, 4, 2}, {1}, {2, 4, 2}},
+        {{3, 1, 1}, {0, -3, 0}, {0, -3, 0}, {1}},
+        {{3, 2, 1}, {0, 0, 0, 5, 0, 10}, {5, 0, 10}, {0, 1}},
+        {{2, 1, 1}, {2147483647, -2147483647}, {2147483647, -2147483647}, {1}},
+        {{2, 2, 1}, {2147483646, 2147483646, 1073741823, 1073741823},
+          {1073741823, 1073741823}, {2, 1}},
     };
-    const double unlike[4] = { 2147483647, 2147483646, 2147483646, 2147483645 };
-    const double zeros[4] = { 0, 0, 0, 0 }, reals[4] = { 0.5, 1, 1, 2 };
-    const uint32_t square[3] = { 2, 2, 1 };
-    struct gf_error e = { "" };
+    const double unlike[4] = {2147483647, 2147483646, 2147483646, 2147483645};
+    const double zeros[4] = {0, 0, 0, 0}, reals[4] = {0.5, 1, 1, 2};
+    const uint32_t square[3] = {2, 2, 1};
+    struct gf_error e = {""};
     struct gf_mask m;
     (void)state;
     for (size_t r = 0; r < GF_COUNT(rows); r++) {
@@ -456,9 +456,9 @@ static void factoring_by_rule(void **state)
 static void turning_round(void **state)
 {
     struct gf_mask m = named("emboss", 3), again = named("emboss", 3);
-    const uint32_t even[3] = { 4, 1, 1 };
-    const double taps[4] = { 1, 2, 3, 4 };
-    struct gf_error e = { "" };
+    const uint32_t even[3] = {4, 1, 1};
+    const double taps[4] = {1, 2, 3, 4};
+    struct gf_error e = {""};
     (void)state;
     gf_mask_flip(&m);
     for (uint32_t k = 0; k < 3; k++)
@@ -481,16 +481,16 @@ static void turning_round(void **state)
 static void unknown_names(void **state)
 {
     static const struct { const char *name, *says; } rows[] = {
-        { "gaus5", "did you mean 'gauss5'" },   { "sobelx", "did you mean 'sobel" },
-        { "gauss4", "gauss3, gauss5, gauss7 and gauss9" },
-        { "box33", "box3, box5, ... box31" },   { "box0", "box3, box5" },
-        { "log7", "log5 and log9" },            { "laplace5", "laplace4 and laplace8" },
-        { "tasmanian", "masks list" },          { "", "masks list" },
+        {"gaus5", "did you mean 'gauss5'"},   {"sobelx", "did you mean 'sobel"},
+        {"gauss4", "gauss3, gauss5, gauss7 and gauss9"},
+        {"box33", "box3, box5, ... box31"},   {"box0", "box3, box5"},
+        {"log7", "log5 and log9"},            {"laplace5", "laplace4 and laplace8"},
+        {"tasmanian", "masks list"},          {"", "masks list"},
     };
     (void)state;
     for (size_t i = 0; i < GF_COUNT(rows); i++) {
         struct gf_mask m;
-        struct gf_error e = { "" };
+        struct gf_error e = {""};
         assert_int_equal(gf_mask_named(&m, rows[i].name, 2, &e), GF_EUSAGE);
         if (strstr(e.text, rows[i].says) == NULL)
             fail_msg("%s: got '%s'", rows[i].name, e.text);
@@ -501,10 +501,10 @@ static void unknown_names(void **state)
 
 static void boxes(void **state)
 {
-    const uint32_t flat[3] = { 4, 1, 3 }, huge[3] = { 1u << 20, 1u << 20, 1u << 20 };
-    const uint32_t none[3] = { 0, 1, 1 };
+    const uint32_t flat[3] = {4, 1, 3}, huge[3] = {1u << 20, 1u << 20, 1u << 20};
+    const uint32_t none[3] = {0, 1, 1};
     struct gf_mask m;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     (void)state;
     assert_int_equal(gf_mask_box(&m, "box", flat, &e), GF_OK);
     assert_true(m.divisor == 12 && m.unit_sum && m.origin[0] == 2 && m.origin[2] == 1);
@@ -517,13 +517,13 @@ static void boxes(void **state)
 /* Every allocation of every generator fails in turn: one line, nothing left over. */
 static void allocation_failures(void **state)
 {
-    const double sigma[3] = { 1.5, 1.5, 1.5 };
+    const double sigma[3] = {1.5, 1.5, 1.5};
     (void)state;
     for (int what = 0; what < 4; what++)
         for (int sticky = 0; sticky <= 1; sticky++)
             for (uint64_t n = 1;; n++) {
-                struct gf_mask m = { .name = "" };
-                struct gf_error e = { "" };
+                struct gf_mask m = {.name = ""};
+                struct gf_error e = {""};
                 enum gf_status status;
                 uint64_t before = gf_memory_used();
                 gf_alloc_fail_at(n, sticky);

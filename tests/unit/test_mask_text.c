@@ -23,7 +23,7 @@ static enum gf_status parse(struct gf_mask *mask, const char *text, struct gf_er
 static struct gf_mask good(const char *text, bool in_line)
 {
     struct gf_mask mask;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     if ((in_line ? gf_mask_parse_inline(&mask, text, &e) : parse(&mask, text, &e)) != GF_OK)
         fail_msg("'%s': %s", text, e.text);
     return mask;
@@ -56,33 +56,33 @@ static void check_readings(const struct reading *rows, size_t count, bool in_lin
 static void good_files(void **state)
 {
     static const struct reading rows[] = {
-        { "1 2 1\n", { 3, 1, 1 }, { 1, 0, 0 }, 1, { 1, 2, 1 }, true, true },
-        { "1 2 1", { 3, 1, 1 }, { 1, 0, 0 }, 1, { 1, 2, 1 }, true, true },
-        { "\xEF\xBB\xBF# c\r\n1,2\r\n\r\n 3 , 4 # x\r\n", { 2, 2, 1 }, { 1, 1, 0 }, 1,
-          { 1, 2, 3, 4 }, true, false },
-        { "divisor 4\n\t1\t2\t1\t\n", { 3, 1, 1 }, { 1, 0, 0 }, 4, { 1, 2, 1 }, true, true },
-        { "1 2 1\ndivisor -4\n", { 3, 1, 1 }, { 1, 0, 0 }, 4, { -1, -2, -1 }, true, true },
-        { "divisor -2\n0 1\n", { 2, 1, 1 }, { 1, 0, 0 }, 2, { 0, -1 }, true, true },
-        { "1/16 2/16 1/16\n", { 3, 1, 1 }, { 1, 0, 0 }, 16, { 1, 2, 1 }, true, true },
-        { "1/2 1/3\n", { 2, 1, 1 }, { 1, 0, 0 }, 6, { 3, 2 }, true, true },
-        { "divisor 3\n1/2 -1/-2\n", { 2, 1, 1 }, { 1, 0, 0 }, 6, { 1, 1 }, true, true },
-        { "1/3 0.5\n", { 2, 1, 1 }, { 1, 0, 0 }, 1, { 1.0 / 3, 0.5 }, false, false },
-        { "1e3 +2 .5e1 -0 4.\n", { 5, 1, 1 }, { 2, 0, 0 }, 1, { 1000, 2, 5, 0, 4 }, true, true },
-        { "2147483648 1\n", { 2, 1, 1 }, { 1, 0, 0 }, 1, { 2147483648.0, 1 }, false, false },
-        { "1/4294967296\n", { 1, 1, 1 }, { 0, 0, 0 }, 1, { 0x1p-32 }, false, false },
-        { "origin 0 1\n1 2\n3 4\n", { 2, 2, 1 }, { 0, 1, 0 }, 1, { 1, 2, 3, 4 }, true, false },
-        { "size 2 2\n1 2\n3 4\n", { 2, 2, 1 }, { 1, 1, 0 }, 1, { 1, 2, 3, 4 }, true, false },
-        { "1 2\n---\n3 4\n", { 2, 1, 2 }, { 1, 0, 1 }, 1, { 1, 2, 3, 4 }, true, false },
-        { "1\n2\n---\n3\n4\norigin 0 0 1\n", { 1, 2, 2 }, { 0, 0, 1 }, 1, { 1, 2, 3, 4 }, true,
-          false },
-        { "size 2 2 2\n1 0\n0 0\n0 0\n0 1\n", { 2, 2, 2 }, { 1, 1, 1 }, 1,
-          { 1, 0, 0, 0, 0, 0, 0, 1 }, true, false },
-        { "x 1 2\ny 1 3\n", { 2, 2, 1 }, { 1, 1, 0 }, 1, { 1, 2, 3, 6 }, true, true },
-        { "divisor 2\nz 1/2 1/4\n", { 1, 1, 2 }, { 0, 0, 1 }, 8, { 2, 1 }, true, true },
-        { "x 0.5 1\n", { 2, 1, 1 }, { 1, 0, 0 }, 1, { 0.5, 1 }, false, true },
-        { "x -1\ny 0 1\n", { 1, 2, 1 }, { 0, 1, 0 }, 1, { 0, -1 }, true, true },
-        { "sigma 1 2\nx 1\ny 0.25 0.5 0.25\n", { 1, 3, 1 }, { 0, 1, 0 }, 1, { 0.25, 0.5, 0.25 },
-          false, true },
+        {"1 2 1\n", {3, 1, 1}, {1, 0, 0}, 1, {1, 2, 1}, true, true},
+        {"1 2 1", {3, 1, 1}, {1, 0, 0}, 1, {1, 2, 1}, true, true},
+        {"\xEF\xBB\xBF# c\r\n1,2\r\n\r\n 3 , 4 # x\r\n", {2, 2, 1}, {1, 1, 0}, 1,
+          {1, 2, 3, 4}, true, false},
+        {"divisor 4\n\t1\t2\t1\t\n", {3, 1, 1}, {1, 0, 0}, 4, {1, 2, 1}, true, true},
+        {"1 2 1\ndivisor -4\n", {3, 1, 1}, {1, 0, 0}, 4, {-1, -2, -1}, true, true},
+        {"divisor -2\n0 1\n", {2, 1, 1}, {1, 0, 0}, 2, {0, -1}, true, true},
+        {"1/16 2/16 1/16\n", {3, 1, 1}, {1, 0, 0}, 16, {1, 2, 1}, true, true},
+        {"1/2 1/3\n", {2, 1, 1}, {1, 0, 0}, 6, {3, 2}, true, true},
+        {"divisor 3\n1/2 -1/-2\n", {2, 1, 1}, {1, 0, 0}, 6, {1, 1}, true, true},
+        {"1/3 0.5\n", {2, 1, 1}, {1, 0, 0}, 1, {1.0 / 3, 0.5}, false, false},
+        {"1e3 +2 .5e1 -0 4.\n", {5, 1, 1}, {2, 0, 0}, 1, {1000, 2, 5, 0, 4}, true, true},
+        {"2147483648 1\n", {2, 1, 1}, {1, 0, 0}, 1, {2147483648.0, 1}, false, false},
+        {"1/4294967296\n", {1, 1, 1}, {0, 0, 0}, 1, {0x1p-32}, false, false},
+        {"origin 0 1\n1 2\n3 4\n", {2, 2, 1}, {0, 1, 0}, 1, {1, 2, 3, 4}, true, false},
+        {"size 2 2\n1 2\n3 4\n", {2, 2, 1}, {1, 1, 0}, 1, {1, 2, 3, 4}, true, false},
+        {"1 2\n---\n3 4\n", {2, 1, 2}, {1, 0, 1}, 1, {1, 2, 3, 4}, true, false},
+        {"1\n2\n---\n3\n4\norigin 0 0 1\n", {1, 2, 2}, {0, 0, 1}, 1, {1, 2, 3, 4}, true,
+          false},
+        {"size 2 2 2\n1 0\n0 0\n0 0\n0 1\n", {2, 2, 2}, {1, 1, 1}, 1,
+          {1, 0, 0, 0, 0, 0, 0, 1}, true, false},
+        {"x 1 2\ny 1 3\n", {2, 2, 1}, {1, 1, 0}, 1, {1, 2, 3, 6}, true, true},
+        {"divisor 2\nz 1/2 1/4\n", {1, 1, 2}, {0, 0, 1}, 8, {2, 1}, true, true},
+        {"x 0.5 1\n", {2, 1, 1}, {1, 0, 0}, 1, {0.5, 1}, false, true},
+        {"x -1\ny 0 1\n", {1, 2, 1}, {0, 1, 0}, 1, {0, -1}, true, true},
+        {"sigma 1 2\nx 1\ny 0.25 0.5 0.25\n", {1, 3, 1}, {0, 1, 0}, 1, {0.25, 0.5, 0.25},
+          false, true},
     };
     struct gf_mask m;
     (void)state;
@@ -100,22 +100,22 @@ static void good_files(void **state)
 static void good_inline(void **state)
 {
     static const struct reading rows[] = {
-        { "1,2,1;2,4,2 /16", { 3, 2, 1 }, { 1, 1, 0 }, 16, { 1, 2, 1, 2, 4, 2 }, true, true },
-        { "1 2 1 / 4", { 3, 1, 1 }, { 1, 0, 0 }, 4, { 1, 2, 1 }, true, true },
-        { "-1,0,1", { 3, 1, 1 }, { 1, 0, 0 }, 1, { -1, 0, 1 }, true, true },
-        { "7", { 1, 1, 1 }, { 0, 0, 0 }, 1, { 7 }, true, true },
-        { "1/9", { 1, 1, 1 }, { 0, 0, 0 }, 9, { 1 }, true, true },
-        { "1/4,1/2,1/4", { 3, 1, 1 }, { 1, 0, 0 }, 4, { 1, 2, 1 }, true, true },
-        { "1/4, 1/2 / 2", { 2, 1, 1 }, { 1, 0, 0 }, 8, { 1, 2 }, true, true },
-        { "1;;2", { 1, 1, 2 }, { 0, 0, 1 }, 1, { 1, 2 }, true, true },
-        { "1,2;3,4;;5,6;7,8", { 2, 2, 2 }, { 1, 1, 1 }, 1, { 1, 2, 3, 4, 5, 6, 7, 8 }, true,
-          false },
-        { "2x2+0+1: 1 2 3 4", { 2, 2, 1 }, { 0, 1, 0 }, 1, { 1, 2, 3, 4 }, true, false },
-        { " 2x2 : 1,2; 3,4", { 2, 2, 1 }, { 1, 1, 0 }, 1, { 1, 2, 3, 4 }, true, false },
-        { "+0+0:1,2", { 2, 1, 1 }, { 0, 0, 0 }, 1, { 1, 2 }, true, true },
-        { "1x2x2+0+0+1:1,2,3,4", { 1, 2, 2 }, { 0, 0, 1 }, 1, { 1, 2, 3, 4 }, true, false },
-        { "2x1x2:1,2;3,4", { 2, 1, 2 }, { 1, 0, 1 }, 1, { 1, 2, 3, 4 }, true, false },
-        { ".5 1e-1", { 2, 1, 1 }, { 1, 0, 0 }, 1, { 0.5, 0.1 }, false, false },
+        {"1,2,1;2,4,2 /16", {3, 2, 1}, {1, 1, 0}, 16, {1, 2, 1, 2, 4, 2}, true, true},
+        {"1 2 1 / 4", {3, 1, 1}, {1, 0, 0}, 4, {1, 2, 1}, true, true},
+        {"-1,0,1", {3, 1, 1}, {1, 0, 0}, 1, {-1, 0, 1}, true, true},
+        {"7", {1, 1, 1}, {0, 0, 0}, 1, {7}, true, true},
+        {"1/9", {1, 1, 1}, {0, 0, 0}, 9, {1}, true, true},
+        {"1/4,1/2,1/4", {3, 1, 1}, {1, 0, 0}, 4, {1, 2, 1}, true, true},
+        {"1/4, 1/2 / 2", {2, 1, 1}, {1, 0, 0}, 8, {1, 2}, true, true},
+        {"1;;2", {1, 1, 2}, {0, 0, 1}, 1, {1, 2}, true, true},
+        {"1,2;3,4;;5,6;7,8", {2, 2, 2}, {1, 1, 1}, 1, {1, 2, 3, 4, 5, 6, 7, 8}, true,
+          false},
+        {"2x2+0+1: 1 2 3 4", {2, 2, 1}, {0, 1, 0}, 1, {1, 2, 3, 4}, true, false},
+        {" 2x2 : 1,2; 3,4", {2, 2, 1}, {1, 1, 0}, 1, {1, 2, 3, 4}, true, false},
+        {"+0+0:1,2", {2, 1, 1}, {0, 0, 0}, 1, {1, 2}, true, true},
+        {"1x2x2+0+0+1:1,2,3,4", {1, 2, 2}, {0, 0, 1}, 1, {1, 2, 3, 4}, true, false},
+        {"2x1x2:1,2;3,4", {2, 1, 2}, {1, 0, 1}, 1, {1, 2, 3, 4}, true, false},
+        {".5 1e-1", {2, 1, 1}, {1, 0, 0}, 1, {0.5, 0.1}, false, false},
     };
     (void)state;
     check_readings(rows, GF_COUNT(rows), true);
@@ -128,8 +128,8 @@ struct refusal {
 static void check_refusals(const struct refusal *rows, size_t count, bool in_line)
 {
     for (size_t r = 0; r < count; r++) {
-        struct gf_mask m = { .name = "" };
-        struct gf_error e = { "" };
+        struct gf_mask m = {.name = ""};
+        struct gf_error e = {""};
         enum gf_status want = in_line ? GF_EUSAGE : GF_EINPUT;
         uint64_t before = gf_memory_used();
         enum gf_status status = in_line ? gf_mask_parse_inline(&m, rows[r].text, &e)
@@ -143,69 +143,69 @@ static void check_refusals(const struct refusal *rows, size_t count, bool in_lin
 static void bad_files(void **state)
 {
     static const struct refusal rows[] = {
-        { "", "dir/f.mask: no taps" },
-        { "# only\n\n", "no taps" },
-        { "divisor 3\n", "no taps" },
-        { "1 2 1\n1 2\n", "dir/f.mask:2: this row has 2 taps, needed 3" },
-        { "1\n\n#\n1 2\n", "dir/f.mask:4: this row has 2 taps, needed 1" },
-        { "1 nan\n", ":1: 'nan' is not finite" },
-        { "nan 1\n", ":1: 'nan' is not finite" },
-        { "-Inf\n", "'-Inf' is not finite" },
-        { "INFINITY 2\n", "'INFINITY' is not finite" },
-        { "1e999\n", "'1e999' is not a number, or too large" },
-        { "0x10\n", "'0x10' is not a number" },
-        { "1.2.3\n", "'1.2.3' is not a number" },
-        { "1;2\n", "'1;2' is not a number" },
-        { "1/0\n", "'1/0' divides by zero" },
-        { "1.5/2\n", "not a fraction of two whole" },
-        { "1//2\n", "is not a number" },
-        { "/2\n", "is not a number" },
-        { "1,,2\n", "',' without a tap before" },
-        { ",1\n", "',' without a tap before" },
-        { "1,\n", "',' without a tap after" },
-        { "divisor 0\n1\n", ":1: the divisor is zero" },
-        { "divisor 0.0e5\n1\n", "the divisor is zero" },
-        { "divisor nan\n1\n", "is not finite" },
-        { "divisor\n1\n", "'divisor' needs 1 number after it, found 0" },
-        { "divisor 1 2\n1\n", "more than 1 number after 'divisor'" },
-        { "divisor 1/2\n1\n", "'1/2' is not a number" },
-        { "divisor 2\ndivisor 3\n1\n", ":2: 'divisor' a second time, the first is in line 1" },
-        { "divsor 2\n1\n", "unknown word 'divsor'; did you mean 'divisor'?" },
-        { "orgin 1 1\n1\n", "did you mean 'origin'?" },
-        { "hello\n", "unknown word 'hello'" },
-        { "size 3 3\n1 2 1\n",
-          ":1: size 3x3x1 does not match the taps, which are 3x1x1" },
-        { "size 3\n1 2 1\n", "'size' needs 2 numbers after it, found 1" },
-        { "size 0 1\n1\n", "size 0 along x" },
-        { "size 1 1.5\n1\n", "size 1.5 along y" },
-        { "size 1e9 1\n1\n", "size 1e+09 along x" },
-        { "origin 3 0\n1 2 1\n",
-          ":1: origin 3 along x lies outside the mask; it must be from 0 to 2" },
-        { "1 2 1\norigin 0 1\n",
-          ":2: origin 1 along y lies outside the mask; it must be from 0 to 0" },
-        { "origin -1 0\n1\n", "origin -1 along x" },
-        { "origin 1\n1 2\n", "'origin' needs 2 numbers" },
-        { "origin 0 0\n1\n---\n2\n", "the origin has 2 numbers, needed 3 (x, y, z)" },
-        { "---\n1\n", ":1: the plane that ends here is empty" },
-        { "1\n---\n", ":2: the plane that ends here is empty" },
-        { "1\n---\n---\n1\n", ":3: the plane that ends here is empty" },
-        { "1\n2\n---\n1\n", "has 1 row, needed 2 as in the first plane" },
-        { "x 1\n1 2\n", ":2: a row of taps after x, y or z lines" },
-        { "1 2\nx 1\n", "'x' among rows of taps" },
-        { "y 1\nx 1\n", "'x' after 'y'; the order is x, y, z" },
-        { "x\n", "no taps after 'x'" },
-        { "x 1\n---\nx 1\n", "plane that ends here is empty" },
-        { "sigma 1 1\n1 2\n", "sigma stands before x, y and z lines" },
-        { "sigma 1 1\nx 0.5 0.4\n", "along x to 0.9" },
-        { "sigma -1 1\nx 1\n", "sigma -1" },
-        { "1e308 1e308\n", "add up to more than a number can hold" },
-        { "divisor 1e-300\n1e200\n", "add up to more than a number can hold" },
-        { "\x89PNG\n", "is not a number" },
-        { "1 \x01\n", "byte 0x01" },
-        { "1\r2\n", "byte 0x0d" },
+        {"", "dir/f.mask: no taps"},
+        {"# only\n\n", "no taps"},
+        {"divisor 3\n", "no taps"},
+        {"1 2 1\n1 2\n", "dir/f.mask:2: this row has 2 taps, needed 3"},
+        {"1\n\n#\n1 2\n", "dir/f.mask:4: this row has 2 taps, needed 1"},
+        {"1 nan\n", ":1: 'nan' is not finite"},
+        {"nan 1\n", ":1: 'nan' is not finite"},
+        {"-Inf\n", "'-Inf' is not finite"},
+        {"INFINITY 2\n", "'INFINITY' is not finite"},
+        {"1e999\n", "'1e999' is not a number, or too large"},
+        {"0x10\n", "'0x10' is not a number"},
+        {"1.2.3\n", "'1.2.3' is not a number"},
+        {"1;2\n", "'1;2' is not a number"},
+        {"1/0\n", "'1/0' divides by zero"},
+        {"1.5/2\n", "not a fraction of two whole"},
+        {"1//2\n", "is not a number"},
+        {"/2\n", "is not a number"},
+        {"1,,2\n", "',' without a tap before"},
+        {",1\n", "',' without a tap before"},
+        {"1,\n", "',' without a tap after"},
+        {"divisor 0\n1\n", ":1: the divisor is zero"},
+        {"divisor 0.0e5\n1\n", "the divisor is zero"},
+        {"divisor nan\n1\n", "is not finite"},
+        {"divisor\n1\n", "'divisor' needs 1 number after it, found 0"},
+        {"divisor 1 2\n1\n", "more than 1 number after 'divisor'"},
+        {"divisor 1/2\n1\n", "'1/2' is not a number"},
+        {"divisor 2\ndivisor 3\n1\n", ":2: 'divisor' a second time, the first is in line 1"},
+        {"divsor 2\n1\n", "unknown word 'divsor'; did you mean 'divisor'?"},
+        {"orgin 1 1\n1\n", "did you mean 'origin'?"},
+        {"hello\n", "unknown word 'hello'"},
+        {"size 3 3\n1 2 1\n",
+          ":1: size 3x3x1 does not match the taps, which are 3x1x1"},
+        {"size 3\n1 2 1\n", "'size' needs 2 numbers after it, found 1"},
+        {"size 0 1\n1\n", "size 0 along x"},
+        {"size 1 1.5\n1\n", "size 1.5 along y"},
+        {"size 1e9 1\n1\n", "size 1e+09 along x"},
+        {"origin 3 0\n1 2 1\n",
+          ":1: origin 3 along x lies outside the mask; it must be from 0 to 2"},
+        {"1 2 1\norigin 0 1\n",
+          ":2: origin 1 along y lies outside the mask; it must be from 0 to 0"},
+        {"origin -1 0\n1\n", "origin -1 along x"},
+        {"origin 1\n1 2\n", "'origin' needs 2 numbers"},
+        {"origin 0 0\n1\n---\n2\n", "the origin has 2 numbers, needed 3 (x, y, z)"},
+        {"---\n1\n", ":1: the plane that ends here is empty"},
+        {"1\n---\n", ":2: the plane that ends here is empty"},
+        {"1\n---\n---\n1\n", ":3: the plane that ends here is empty"},
+        {"1\n2\n---\n1\n", "has 1 row, needed 2 as in the first plane"},
+        {"x 1\n1 2\n", ":2: a row of taps after x, y or z lines"},
+        {"1 2\nx 1\n", "'x' among rows of taps"},
+        {"y 1\nx 1\n", "'x' after 'y'; the order is x, y, z"},
+        {"x\n", "no taps after 'x'"},
+        {"x 1\n---\nx 1\n", "plane that ends here is empty"},
+        {"sigma 1 1\n1 2\n", "sigma stands before x, y and z lines"},
+        {"sigma 1 1\nx 0.5 0.4\n", "along x to 0.9"},
+        {"sigma -1 1\nx 1\n", "sigma -1"},
+        {"1e308 1e308\n", "add up to more than a number can hold"},
+        {"divisor 1e-300\n1e200\n", "add up to more than a number can hold"},
+        {"\x89PNG\n", "is not a number"},
+        {"1 \x01\n", "byte 0x01"},
+        {"1\r2\n", "byte 0x0d"},
     };
     struct gf_mask m;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     (void)state;
     check_refusals(rows, GF_COUNT(rows), false);
     assert_int_equal(gf_mask_parse(&m, "1 \0 2", 5, "f", &e), GF_EINPUT);
@@ -215,31 +215,31 @@ static void bad_files(void **state)
 static void bad_inline(void **state)
 {
     static const struct refusal rows[] = {
-        { "1,2;3", "row 2: this row has 1 tap, needed 2" },
-        { "1,2,1;2,4,2;1,2,1/16", "write ' / N' with a blank before it" },
-        { "1,2;", "row 2: no taps" },
-        { ";1", "row 1: no taps" },
-        { "1;;;2", "no taps" },
-        { "1;2;;3", "has 1 row, needed 2" },
-        { "1,2 / 0", "the divisor is zero" },
-        { "1,2 /", "'' after '/' is not a number" },
-        { "1,2 / 3,4", "'3,4' after '/' is not a number" },
-        { "1,nan", "'nan' is not finite" },
-        { "1,x", "'x' is not a number" },
-        { "3x3:1,2,1", "size 3x3x1 does not match the taps, which are 3x1x1" },
-        { "2x2:1;2;3;4", "does not match" },
-        { "2x1+2+0:1,2", "origin 2 along x lies outside the mask; it must be from 0 to 1" },
-        { "3:1,2,1", "'3' before ':'" },
-        { "3x:1,2,1", "'3x' before ':'" },
-        { "3x1 +0+0:1,2,1", "'3x1 +0+0' before ':'" },
-        { "x3:1,2,1", "before ':'" },
-        { "3x3+1:1", "before ':'" },
-        { "1x1x1x1:1", "before ':'" },
-        { "0x1:1", "size 0 along x" },
-        { "9999999999x1:1", "before ':'" },
-        { "1x1:1:1", "is not a number" },
-        { "1,2\n3,4", "byte 0x0a" },
-        { " ", "no taps" },
+        {"1,2;3", "row 2: this row has 1 tap, needed 2"},
+        {"1,2,1;2,4,2;1,2,1/16", "write ' / N' with a blank before it"},
+        {"1,2;", "row 2: no taps"},
+        {";1", "row 1: no taps"},
+        {"1;;;2", "no taps"},
+        {"1;2;;3", "has 1 row, needed 2"},
+        {"1,2 / 0", "the divisor is zero"},
+        {"1,2 /", "'' after '/' is not a number"},
+        {"1,2 / 3,4", "'3,4' after '/' is not a number"},
+        {"1,nan", "'nan' is not finite"},
+        {"1,x", "'x' is not a number"},
+        {"3x3:1,2,1", "size 3x3x1 does not match the taps, which are 3x1x1"},
+        {"2x2:1;2;3;4", "does not match"},
+        {"2x1+2+0:1,2", "origin 2 along x lies outside the mask; it must be from 0 to 1"},
+        {"3:1,2,1", "'3' before ':'"},
+        {"3x:1,2,1", "'3x' before ':'"},
+        {"3x1 +0+0:1,2,1", "'3x1 +0+0' before ':'"},
+        {"x3:1,2,1", "before ':'"},
+        {"3x3+1:1", "before ':'"},
+        {"1x1x1x1:1", "before ':'"},
+        {"0x1:1", "size 0 along x"},
+        {"9999999999x1:1", "before ':'"},
+        {"1x1:1:1", "is not a number"},
+        {"1,2\n3,4", "byte 0x0a"},
+        {" ", "no taps"},
     };
     (void)state;
     check_refusals(rows, GF_COUNT(rows), true);
@@ -250,7 +250,7 @@ static void too_large(void **state)
     const size_t count = GF_MASK_MAX_AXIS + 1;
     char *text = malloc(2 * count);
     struct gf_mask m;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     (void)state;
     assert_non_null(text);
     for (size_t i = 0; i < count; i++)
@@ -284,10 +284,10 @@ static double random_tap(int kind)
 
 static void print_and_parse(void **state)
 {
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     (void)state;
     for (int round = 0; round < 4000; round++) {
-        uint32_t size[3] = { 1 + random_below(6), 1 + random_below(6), 1 + random_below(3) };
+        uint32_t size[3] = {1 + random_below(6), 1 + random_below(6), 1 + random_below(3)};
         struct gf_mask m, again;
         char *text;
         bool factors = random_below(2);
@@ -316,11 +316,11 @@ static void print_and_parse(void **state)
 
 static void print_gaussians(void **state)
 {
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     (void)state;
     for (int i = 1; i <= 60; i++) {
         /* The first few are so narrow that a single tap is left. */
-        double narrow[3] = { 0.01 * i, 0.02, 0 }, wide[3] = { i * 0.37, i % 4 * 0.9, i % 3 };
+        double narrow[3] = {0.01 * i, 0.02, 0}, wide[3] = {i * 0.37, i % 4 * 0.9, i % 3};
         const double *sigma = i < 4 ? narrow : wide;
         struct gf_mask m, again;
         char *text;
@@ -349,7 +349,7 @@ static void mask_folder(void **state)
         size_t length = strlen(entry->d_name);
         const struct gf_mask_file *file = gf_mask_files;
         struct gf_mask want, from_file, inside;
-        struct gf_error e = { "" };
+        struct gf_error e = {""};
         int dimensions;
         if (length < 5 || length > 60 || strcmp(entry->d_name + length - 5, ".mask") != 0)
             continue;
@@ -404,7 +404,7 @@ static void write_text(const char *name, const char *text)
 static double first_tap(const char *spec, int dimensions, enum gf_status want, const char *says)
 {
     struct gf_mask m;
-    struct gf_error e = { "" };
+    struct gf_error e = {""};
     double tap = NAN;
     enum gf_status status = gf_mask_find(&m, spec, dimensions, &e);
     if (status != want || strstr(e.text, says) == NULL)
@@ -472,11 +472,11 @@ static void finding(void **state)
 
 static void command(void **state)
 {
-    const double sigma[3] = { 1.5, 1.5, 1.5 }, none[3] = { 0, 0, 0 };
-    const uint32_t size[3] = { 5, 3, 2 }, no_size[3] = { 0, 0, 0 };
-    static const char *const kinds[] = { "gauss", "log", "box" };
-    struct gf_buffer out = { 0 };
-    struct gf_error e = { "" };
+    const double sigma[3] = {1.5, 1.5, 1.5}, none[3] = {0, 0, 0};
+    const uint32_t size[3] = {5, 3, 2}, no_size[3] = {0, 0, 0};
+    static const char *const kinds[] = {"gauss", "log", "box"};
+    struct gf_buffer out = {0};
+    struct gf_error e = {""};
     struct gf_mask m;
     (void)state;
     assert_int_equal(gf_masks_list(&out, &e), GF_OK);
@@ -488,6 +488,13 @@ static void command(void **state)
         assert_int_equal(gf_masks_show(gf_mask_row(i)->name, d, &out, &e), GF_OK);
         gf_buffer_free(&out);
     }
+    assert_int_equal(gf_masks_show("sobel-z", 0, &out, &e), GF_OK);
+    assert_non_null(strstr(out.data, "size       3x3x3\n"));
+    gf_buffer_free(&out);
+    assert_int_equal(gf_masks_show("gauss3", 0, &out, &e), GF_OK);
+    assert_non_null(strstr(out.data, "size       3x3\n"));
+    gf_buffer_free(&out);
+    assert_int_equal(gf_masks_show("sobel-z", 2, &out, &e), GF_EUSAGE);
     assert_int_equal(gf_masks_show("1,2,1;2,4,2;1,2,1 / 16", 2, &out, &e), GF_OK);
     assert_non_null(strstr(out.data, "divisor    16\nsum        1\nseparable  yes\n"));
     assert_non_null(strstr(out.data, "\n  1  2  1\n  2  4  2\n  1  2  1\n"));
@@ -526,8 +533,8 @@ static void allocation_failures(void **state)
     for (size_t s = 0; s < GF_COUNT(seeds); s++)
         for (int sticky = 0; sticky <= 1; sticky++)
             for (uint64_t n = 1;; n++) {
-                struct gf_mask m = { .name = "" };
-                struct gf_error e = { "" };
+                struct gf_mask m = {.name = ""};
+                struct gf_error e = {""};
                 uint64_t before = gf_memory_used();
                 char *text = NULL;
                 enum gf_status status;
@@ -558,8 +565,8 @@ static void mutations(void **state)
         char text[200];
         const char *start = seeds[random_below(GF_COUNT(seeds))];
         size_t length = strlen(start);
-        struct gf_mask m = { .name = "" }, again;
-        struct gf_error e = { "" };
+        struct gf_mask m = {.name = ""}, again;
+        struct gf_error e = {""};
         enum gf_status status;
         bool in_line = random_below(2);
         memcpy(text, start, length + 1);

@@ -2,6 +2,8 @@
 #include "message.h"
 #include "util.h"
 
+#include "caught.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,33 +13,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char printed[20000];
-static int saved, ends[2];
-
-static void catch(void)
-{
-    fflush(stderr);
-    saved = dup(2);
-    assert_int_equal(pipe(ends), 0);
-    dup2(ends[1], 2);
-    close(ends[1]);
-}
-
-/* All that was printed since catch(). */
-static const char *caught(void)
-{
-    size_t size = 0;
-    ssize_t got;
-
-    dup2(saved, 2);
-    close(saved);
-    while ((got = read(ends[0], printed + size, sizeof printed - 1 - size)) > 0)
-        size += (size_t)got;
-    printed[size] = '\0';
-    close(ends[0]);
-    return printed;
-}
 
 static void escapes(void **state)
 {
@@ -85,6 +60,7 @@ static void verbosity(void **state)
 
 static void long_lines(void **state)
 {
+    const char *printed;
     char text[5000];
 
     (void)state;
@@ -92,7 +68,7 @@ static void long_lines(void **state)
     text[sizeof text - 1] = '\0';
     catch();
     gf_print_error("%s", text);
-    caught();
+    printed = caught();
     assert_true(strlen(printed) > 4000);
     assert_memory_equal(printed, "gpufilt: \\x01", 13);
     assert_string_equal(printed + strlen(printed) - 8, "\\x01...\n");

@@ -31,7 +31,9 @@ static enum gf_status plan_line(const char *line, const struct gf_image *image, 
     char *argv[32];
     int argc = 0;
     struct gf_request r;
-    struct gf_mask mask;
+    struct gf_kernel kernel = {0};
+    struct gf_mask own = {0};
+    const struct gf_mask *mask;
     enum gf_status status;
     snprintf(copy, sizeof copy, "gpufilt %s in out", line);
     for (char *word = strtok(copy, " "); word && argc < 31; word = strtok(NULL, " "))
@@ -40,11 +42,13 @@ static enum gf_status plan_line(const char *line, const struct gf_image *image, 
     e->text[0] = '\0';
     status = gf_cli_parse(&r, argc, argv, e);
     if (status == GF_OK)
-        status = gf_filter_mask(&r, image, "in", &mask, e);
-    if (status == GF_OK) {
-        status = gf_plan_make(plan, &r, &mask, image, false, "in", e);
-        gf_mask_free(&mask);
-    }
+        status = gf_kernel_load(&kernel, &r, e);
+    if (status == GF_OK)
+        status = gf_filter_mask(&r, &kernel, image, "in", &own, &mask, e);
+    if (status == GF_OK)
+        status = gf_plan_make(plan, &r, mask, image, false, "in", e);
+    gf_mask_free(&own);
+    gf_kernel_free(&kernel);
     gf_request_free(&r);
     return status;
 }
@@ -221,7 +225,7 @@ static void obeys_the_memory_limit(void **state)
     assert_int_equal(plan_line("blur -k gauss3", &image, &plan, &e), GF_OK);
     before = plan.slab;
     gf_plan_free(&plan);
-    gf_memory_set_limit(gf_memory_used() + (18u << 20));
+    gf_memory_set_limit(gf_memory_used() + (36u << 20));
     assert_int_equal(plan_line("blur -k gauss3", &image, &plan, &e), GF_OK);
     assert_true(plan.slab < before && plan.host_bytes <= 18u << 20);
     gf_plan_free(&plan);

@@ -328,13 +328,20 @@ static void every_bit_flip(void **state)
     }
 }
 
-/* One file with the compressed bytes given, for gray 8-bit 4x2. */
-static enum gf_status load_stream(const uint8_t *stream, size_t size, struct loaded *l)
+/* One file with the compressed bytes given, 4x2 of 8 bits: gray, or indices of a palette that
+ * makes gray of them. */
+static enum gf_status load_stream(bool palette, const uint8_t *stream, size_t size,
+                                  struct loaded *l)
 {
-    struct recipe r = {.width = 4, .height = 2, .depth = 8};
+    uint8_t colors[768];
+    struct recipe r = {.width = 4, .height = 2, .depth = 8, .color = palette ? 3 : 0};
     struct bytes png;
     enum gf_status status;
+    for (size_t i = 0; i < sizeof colors; i++)
+        colors[i] = (uint8_t)(i / 3);
     begin_png(&png, &r);
+    if (palette)
+        add_chunk(&png, "PLTE", colors, sizeof colors);
     add_chunk(&png, "IDAT", stream, size);
     add_chunk(&png, "IEND", NULL, 0);
     status = load_bytes(png.data, png.size, l);
@@ -346,24 +353,27 @@ static enum gf_status load_stream(const uint8_t *stream, size_t size, struct loa
 static void wrong_streams(void **state)
 {
     static const uint8_t raw[15] = {0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 0, 9, 9, 9, 9};
-    static const uint8_t want[] = {1, 2, 3, 4, 5, 6, 7, 8};
     (void)state;
-    for (size_t rows = 1; rows <= 3; rows++) {
+    for (size_t n = 1; n <= 6; n++) {
+        const bool palette = n > 3;
+        const size_t rows = palette ? n - 3 : n, channels = palette ? 3 : 1;
         uint8_t stream[64];
         uLongf size = sizeof stream;
         struct loaded l;
         assert_int_equal(compress2(stream, &size, raw, 5 * rows, 0), Z_OK);
-        assert_int_equal(load_stream(stream, size, &l), rows == 2 ? GF_OK : GF_EINPUT);
+        assert_int_equal(load_stream(palette, stream, size, &l), rows == 2 ? GF_OK : GF_EINPUT);
         if (rows == 2)
-            assert_memory_equal(l.samples, want, sizeof want);
+            for (size_t i = 0; i < 8 * channels; i++)
+                assert_int_equal(l.samples[i], 1 + i / channels);
         unload(&l);
         stream[size - 1] ^= 1;
-        assert_int_equal(load_stream(stream, size, &l), GF_EINPUT);
+        assert_int_equal(load_stream(palette, stream, size, &l), GF_EINPUT);
         unload(&l);
         /* Bytes after a whole stream are harmless. */
         stream[size - 1] ^= 1;
         memset(stream + size, 0, 4);
-        assert_int_equal(load_stream(stream, size + 4, &l), rows == 2 ? GF_OK : GF_EINPUT);
+        assert_int_equal(load_stream(palette, stream, size + 4, &l),
+                         rows == 2 ? GF_OK : GF_EINPUT);
         unload(&l);
     }
 }
@@ -402,7 +412,7 @@ static void selected_twice(void **state)
     uint8_t first[64], second[64];
     (void)state;
     put_file(scratch("in"), png.data, png.size);
-    assert_int_equal(gf_reader_open(&r, scratch("in"), NULL, NULL, &e), GF_OK);
+    assert_int_equal(gf_reader_open(&r, scratch("in"), NULL, &e), GF_OK);
     for (int pass = 0; pass < 2; pass++) {
         assert_int_equal(gf_reader_select(r, 0, &image, &e), GF_OK);
         assert_true(gf_image_bytes(&image) <= sizeof first);
@@ -563,14 +573,17 @@ static void texts_of_every_form(void **state)
     begin_png(&png, &r);
     add_chunk(&png, "tEXt", "Author\0\xa9 R\xe9my", 13);
     add_chunk(&png, "iTXt", "Title\0\0\0de\0Titel\0\xc3\xa9", 17);
+    /* iTXt that is no UTF-8 is taken as Latin-1. */
+    add_chunk(&png, "iTXt", "Source\0\0\0\0\0\xe9\xed\xa0\x80", 15);
     add_samples(&png, &r, 100);
     add_chunk(&png, "zTXt", packed, size + 6);
     add_chunk(&png, "IEND", NULL, 0);
     assert_int_equal(load_bytes(png.data, png.size, &l), GF_OK);
-    assert_int_equal(l.image.meta.text_count, 3);
+    assert_int_equal(l.image.meta.text_count, 4);
     assert_string_equal(l.image.meta.texts[0].value, "\xc2\xa9 R\xc3\xa9my");
     assert_string_equal(l.image.meta.texts[1].key, "Title");
-    assert_string_equal(l.image.meta.texts[2].value, "na\xc3\xafve");
+    assert_string_equal(l.image.meta.texts[2].value, "\xc3\xa9\xc3\xad\xc2\xa0\xc2\x80");
+    assert_string_equal(l.image.meta.texts[3].value, "na\xc3\xafve");
     unload(&l);
     free(png.data);
 }

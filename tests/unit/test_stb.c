@@ -113,6 +113,7 @@ struct jpeg_recipe {
     bool big_endian;
     bool skip_restarts;   /* damage: say restarts and have none */
     const uint8_t *values; /* components of each block */
+    const char *comment;  /* NULL: none */
 };
 
 static void add_exif(struct bytes *b, const struct jpeg_recipe *r)
@@ -144,6 +145,11 @@ static struct bytes make_jpeg(const struct jpeg_recipe *r)
     add(&b, "\xff\xe0\0\x10JFIF\0\1\2\1\0\x48\0\x90\0\0", 18); /* 72x144 dpi */
     if (r->orientation)
         add_exif(&b, r);
+    if (r->comment) {
+        add(&b, "\xff\xfe", 2);
+        add_be(&b, 2 + strlen(r->comment), 2);
+        add(&b, r->comment, strlen(r->comment));
+    }
     add(&b, "\xff\xdb\0\x43\0", 5);
     for (int i = 0; i < 64; i++)
         add8(&b, 8); /* so that a DC coefficient is the value itself */
@@ -242,6 +248,27 @@ static void jpeg_orientations(void **state)
                                                      l.image.meta.exif.size), 1);
             unload(&l);
         }
+}
+
+/* A comment is bytes of unknown coding. */
+static void jpeg_comments(void **state)
+{
+    static const uint8_t values[1] = {7};
+    static const char *const comments[][2] = {
+        {"plain", "plain"}, {"caf\xe9", "caf\xc3\xa9"}, {"caf\xc3\xa9", "caf\xc3\xa9"},
+        {"\xed\xa0\x80", "\xc3\xad\xc2\xa0\xc2\x80"}, {"\xc0\xaf", "\xc3\x80\xc2\xaf"}};
+    (void)state;
+    for (size_t i = 0; i < GF_COUNT(comments); i++) {
+        struct jpeg_recipe r = {.width = 8, .height = 8, .components = 1, .values = values,
+                                .comment = comments[i][0]};
+        struct bytes b = make_jpeg(&r);
+        struct loaded l;
+        assert_int_equal(load_bytes(b.data, b.size, &l), GF_OK);
+        assert_int_equal(l.image.meta.text_count, 1);
+        assert_string_equal(l.image.meta.texts[0].key, "Comment");
+        assert_string_equal(l.image.meta.texts[0].value, comments[i][1]);
+        unload(&l);
+    }
 }
 
 static void jpeg_damage(void **state)
@@ -451,7 +478,8 @@ static void exif_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jpeg_orientations), cmocka_unit_test(jpeg_damage),
+        cmocka_unit_test(jpeg_orientations), cmocka_unit_test(jpeg_comments),
+        cmocka_unit_test(jpeg_damage),
         cmocka_unit_test(bmp_files),         cmocka_unit_test(tga_files),
         cmocka_unit_test(psd_files),         cmocka_unit_test(hdr_files),
         cmocka_unit_test(exif_damage),

@@ -157,6 +157,59 @@ static size_t slow_distance(const char *a, size_t n, const char *b, size_t m)
     return best;
 }
 
+/* Part of a longer text: the rest stays. */
+static void digits(void **state)
+{
+    static const struct { const char *text; bool good; uint64_t value; size_t taken; } cases[] = {
+        {"12x34", true, 12, 2},   {"0", true, 0, 1},   {"007+", true, 7, 3},
+        {"", false, 77, 0},       {"x1", false, 77, 0}, {"-1", false, 77, 0},
+        {" 1", false, 77, 0},     {"\xb2", false, 77, 0},
+        {"18446744073709551615:", true, UINT64_MAX, 20}, {"18446744073709551616", false, 77, 0}};
+
+    (void)state;
+    for (size_t k = 0; k < GF_COUNT(cases); k++) {
+        const char *at = cases[k].text;
+        uint64_t value = 77;
+        assert_int_equal(gf_take_u64(&at, &value), cases[k].good);
+        assert_int_equal(value, cases[k].value);
+        assert_int_equal(at - cases[k].text, cases[k].taken);
+    }
+}
+
+static void lists(void **state)
+{
+    (void)state;
+    assert_true(gf_word_in_list("a", "a"));
+    assert_true(gf_word_in_list("b", "a b"));
+    assert_true(gf_word_in_list("b", "a  b c"));
+    assert_false(gf_word_in_list("", "a b"));
+    assert_false(gf_word_in_list("", ""));
+    assert_false(gf_word_in_list("a", ""));
+    assert_false(gf_word_in_list("a b", "a b"));
+    assert_false(gf_word_in_list("ab", "a abc b"));
+    assert_false(gf_word_in_list("abc", "ab abcd"));
+    assert_false(gf_word_in_list("A", "a"));
+}
+
+static void units(void **state)
+{
+    static const struct { const char *name; double mm; } known[] = {
+        {"mm", 1}, {"um", 1e-3}, {"\xc2\xb5m", 1e-3}, {"\xce\xbcm", 1e-3}, {"nm", 1e-6}, {"cm", 10},
+        {"m", 1e3}, {"inch", 25.4}};
+    double mm = 77;
+
+    (void)state;
+    assert_false(gf_length_unit("", 0, &mm));
+    assert_false(gf_length_unit("px", 2, &mm));
+    assert_false(gf_length_unit("mm", 3, &mm));
+    assert_false(gf_length_unit("MM", 2, &mm));
+    assert_true(mm == 77);
+    assert_true(gf_length_unit("mmm", 2, &mm) && mm == 1);
+    for (size_t k = 0; k < GF_COUNT(known); k++)
+        assert_true(gf_length_unit(known[k].name, strlen(known[k].name), &mm) &&
+                    mm == known[k].mm);
+}
+
 static void distances(void **state)
 {
     uint64_t seed = 1234567;
@@ -262,7 +315,8 @@ int main(void)
         cmocka_unit_test(byte_counts),   cmocka_unit_test(formatted_doubles),
         cmocka_unit_test(formatted_bytes), cmocka_unit_test(distances),
         cmocka_unit_test(suggestions),   cmocka_unit_test(buffers),
-        cmocka_unit_test(errors),
+        cmocka_unit_test(errors),        cmocka_unit_test(digits),
+        cmocka_unit_test(lists),         cmocka_unit_test(units),
     };
 
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -253,18 +253,15 @@ static inline void picture_free(struct picture *p)
 static inline enum gf_status read_picture(struct picture *p, uint64_t index, uint64_t band,
                                           bool stack, uint64_t *images, struct gf_error *e)
 {
-    struct gf_reader r = {.format = &gf_format_tiff, .name = test_path};
+    const struct gf_read_options options = {.stack_pages = stack};
+    struct gf_reader *r;
     enum gf_status status;
 
     memset(p, 0, sizeof *p);
-    r.options.stack_pages = stack;
-    status = gf_in_open(&r.in, test_path, e);
-    if (status != GF_OK)
-        return status;
-    status = gf_format_tiff.open(&r, e);
+    status = gf_reader_open(&r, test_path, &options, e);
     if (status == GF_OK) {
-        *images = r.images;
-        status = gf_format_tiff.select(&r, index, &p->image, e);
+        *images = r->images;
+        status = gf_reader_select(r, index, &p->image, e);
     }
     if (status == GF_OK) {
         uint64_t rows = p->image.height * p->image.depth;
@@ -277,13 +274,13 @@ static inline enum gf_status read_picture(struct picture *p, uint64_t index, uin
             memset(p->rows, 0xd5, rows * row + 64);
         }
         for (uint64_t y = 0; status == GF_OK && y < rows; y += band)
-            status = gf_format_tiff.read_rows(&r, y, rows - y < band ? rows - y : band,
-                                              p->rows + y * row, e);
+            status = gf_reader_rows(r, y, rows - y < band ? rows - y : band, p->rows + y * row, e);
         for (size_t i = 0; p->rows && i < 64; i++)
             assert_int_equal(p->rows[rows * row + i], 0xd5);
     }
-    gf_format_tiff.close(&r);
-    gf_in_close(&r.in);
+    if (status == GF_OK)
+        status = gf_reader_finish(r, e);
+    gf_reader_close(&r);
     if (status != GF_OK)
         picture_free(p);
     return status;
@@ -302,45 +299,36 @@ static inline void must_read(struct picture *p, uint64_t index, uint64_t band)
 static inline enum gf_status write_pictures(const struct picture *p, uint64_t count, uint64_t band,
                                             const char *compression, struct gf_error *e)
 {
-    struct gf_out_options out_options = {.seekable = true, .sync = GF_SYNC_NONE};
-    struct gf_writer w = {.format = &gf_format_tiff, .name = test_path, .images = count,
-                          .options = {.compression = compression, .level = -1}};
+    const struct gf_out_options out_options = {.sync = GF_SYNC_NONE};
+    const struct gf_write_options options = {.compression = compression, .level = -1};
+    struct gf_writer *w;
     enum gf_status status;
+    uint64_t bytes = 0;
 
-    for (uint64_t i = 0; i < count; i++) {
-        w.bytes += gf_image_bytes(&p[i].image);
-        status = gf_format_tiff.accepts(&p[i].image, count, test_path, e);
-        if (status != GF_OK)
-            return status;
-    }
-    status = gf_out_open(&w.out, test_path, &out_options, e);
-    if (status != GF_OK)
-        return status;
-    status = gf_format_tiff.create(&w, e);
+    for (uint64_t i = 0; i < count; i++)
+        bytes += gf_image_bytes(&p[i].image);
+    status = gf_writer_open(&w, test_path, &gf_format_tiff, count, bytes, &options, &out_options,
+                            e);
     for (uint64_t i = 0; status == GF_OK && i < count; i++) {
         uint64_t rows = p[i].image.height * p[i].image.depth;
         size_t row = gf_row_bytes(&p[i].image);
-        w.image = p[i].image;
-        status = gf_format_tiff.begin(&w, e);
+        status = gf_writer_begin(w, &p[i].image, e);
         for (uint64_t y = 0; status == GF_OK && y < rows; y += band) {
             /* From a block of its own, so that the sanitizer sees reads beyond the end. */
             uint64_t now = rows - y < band ? rows - y : band;
             uint8_t *copy = malloc(now * row);
             memcpy(copy, p[i].rows + y * row, now * row);
-            status = gf_format_tiff.write_rows(&w, copy, now, e);
+            status = gf_writer_rows(w, copy, now, e);
             /* The rows are the caller's: not changed. */
             assert_memory_equal(copy, p[i].rows + y * row, now * row);
             free(copy);
         }
         if (status == GF_OK)
-            status = gf_format_tiff.end(&w, e);
+            status = gf_writer_end(w, e);
     }
     if (status == GF_OK)
-        status = gf_format_tiff.complete(&w, e);
-    gf_format_tiff.discard(&w);
-    if (status == GF_OK)
-        status = gf_out_commit(&w.out, e);
-    gf_out_abort(&w.out);
+        status = gf_writer_commit(&w, e);
+    gf_writer_abort(&w);
     return status;
 }
 
