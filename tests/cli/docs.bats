@@ -9,6 +9,7 @@ furnish()
     cp "$samples/rocket_exif6.jpg" photo.jpg
     cp "$samples/ct_96x96x64_u16le.raw" .
     "$GPUFILT" convert in.png in.tif
+    cp "$samples/cells_16bit.tif" in16.tif
     cp "$samples/camera.png" a.png
     cp "$samples/cell.png" b.png
     cp "$samples/camera.png" c.png
