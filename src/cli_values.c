@@ -17,14 +17,6 @@ static enum gf_status bad_value(const struct gf_option *o, const char *value, co
 
 /* ---- numbers and lengths ---- */
 
-static const struct {
-    const char *name;
-    double mm; /* 0: pixels */
-} units[] = {
-    {"", 0},      {"px", 0},    {"mm", 1}, {"um", 1e-3}, {"\xc2\xb5m", 1e-3},
-    {"nm", 1e-6}, {"cm", 10.0}, {"m", 1e3},
-};
-
 #define LENGTH_UNITS "px, nm, um, mm, cm or m"
 
 /* One number with a unit; *bare when it has none. */
@@ -32,6 +24,7 @@ static bool parse_length(const char *text, size_t length, struct gf_length *resu
 {
     char number[64];
     size_t digits = 0;
+    double mm = 1;
     while (digits < length && strchr("+-.0123456789eE", text[digits]))
         digits++;
     if (digits == 0 || digits >= sizeof number)
@@ -41,16 +34,13 @@ static bool parse_length(const char *text, size_t length, struct gf_length *resu
     if (!gf_parse_double(number, false, &result->value))
         return false;
     *bare = digits == length;
-    for (size_t u = 0; u < GF_COUNT(units); u++) {
-        if (strlen(units[u].name) != length - digits ||
-            memcmp(units[u].name, text + digits, length - digits) != 0)
-            continue;
-        result->physical = units[u].mm != 0;
-        if (result->physical)
-            result->value *= units[u].mm;
-        return true;
-    }
-    return false;
+    text += digits;
+    length -= digits;
+    result->physical = length > 0 && (length != 2 || memcmp(text, "px", 2) != 0);
+    if (result->physical && !gf_length_unit(text, length, &mm))
+        return false;
+    result->value *= mm;
+    return true;
 }
 
 /* "S[,S[,S]]" from 0, each with a unit; a unit on the last one alone counts for all. */
@@ -61,6 +51,7 @@ static enum gf_status parse_lengths(const struct gf_option *o, const char *value
     const char *s = value, *unit;
     bool bare[3];
     unsigned n = 0;
+    double mm;
     for (;; s++) {
         size_t length = strcspn(s, ",");
         if (n == 3 || !parse_length(s, length, &lengths[n], &bare[n]) || lengths[n].value < 0)
@@ -74,12 +65,11 @@ static enum gf_status parse_lengths(const struct gf_option *o, const char *value
     unit = strrchr(value, ',');
     unit = unit ? unit + 1 : value;
     unit += strspn(unit, "+-.0123456789eE");
-    for (unsigned u = 0; u < GF_COUNT(units); u++)
-        for (unsigned i = 0; i + 1 < n && strcmp(units[u].name, unit) == 0; i++)
-            if (bare[i] && units[u].mm != 0) {
-                lengths[i].value *= units[u].mm;
-                lengths[i].physical = true;
-            }
+    for (unsigned i = 0; i + 1 < n && gf_length_unit(unit, strlen(unit), &mm); i++)
+        if (bare[i]) {
+            lengths[i].value *= mm;
+            lengths[i].physical = true;
+        }
     return GF_OK;
 }
 
@@ -127,7 +117,7 @@ static enum gf_status parse_roi(const struct gf_option *o, const char *value, st
     unsigned places = parse_whole(&s, ',', 0, r->roi_origin), sizes = 0;
     if (places >= 2 && *s++ == '+')
         sizes = parse_whole(&s, 'x', 1, r->roi_size);
-    if (sizes != places || *s != '\0')
+    if (places < 2 || sizes != places || *s != '\0')
         return bad_value(o, value, "X,Y[,Z]+WxH[xD] with as many sizes as places, for example "
                          "100,50+256x256", e);
     r->roi_given = true;

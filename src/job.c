@@ -200,7 +200,11 @@ static enum gf_status choose_format(struct job *job, struct gf_error *e)
 {
     const struct gf_request *r = job->request;
     bool standard_output = strcmp(job->out_path, "-") == 0;
+    const char *name = shown_name(job);
     char list[160];
+    if (*name == '\0')
+        return gf_fail(e, GF_EUSAGE, "the name of the output is empty; name a file, or '-' for "
+                       "standard output");
     job->out_format = r->format ? r->format
                       : !standard_output ? gf_format_by_path(job->out_path)
                       : job->reader ? job->reader->format : NULL;
@@ -209,14 +213,13 @@ static enum gf_status choose_format(struct job *job, struct gf_error *e)
     gf_format_names(list, sizeof list);
     if (!job->out_format)
         return gf_fail(e, GF_EUSAGE, "%s: no format by this name; give -f FORMAT or a name that "
-                       "says it: %s", job->out_path, list);
+                       "says it: %s", name, list);
     if (!job->out_format->create)
         return gf_fail(e, GF_EFEATURE, "%s: %s is only read; give -f FORMAT or a name that says "
-                       "it: %s", standard_output ? "standard output" : job->out_path,
-                       job->out_format->name, list);
+                       "it: %s", name, job->out_format->name, list);
     if (r->write.compression && job->out_format != &gf_format_tiff)
         return gf_fail(e, GF_EUSAGE, "%s: --compression is for TIFF, not for %s; --level sets the "
-                       "effort of PNG", job->out_path, job->out_format->name);
+                       "effort of PNG", name, job->out_format->name);
     return GF_OK;
 }
 

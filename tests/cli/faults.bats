@@ -42,7 +42,8 @@ old_or_new()
         cmp -s "$1" "wanted.$2" || fail "$4: status 0 and a wrong output"
     elif ! cmp -s "$1" "old.$2"; then
         # The name is given in one step; what fails after it finds the new file complete.
-        cmp -s "$1" "wanted.$2" && [ "${5:-}" = either ] || fail "$4: status $3 and the old output is gone"
+        cmp -s "$1" "wanted.$2" && [ "${5:-}" = either ] ||
+            fail "$4: status $3 and the old output is gone"
     fi
 }
 
@@ -51,7 +52,8 @@ sane()
     [[ $stderr != *Sanitizer* && $stderr != *'runtime error'* && $status -ne 99 && $status -ne 134 && $status -ne 139 ]] ||
         fail "crash: $1"
     if [ "$status" -ne 0 ]; then
-        [ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == 'gpufilt: '?* ]] || fail "$1: not exactly one line"
+        [ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == 'gpufilt: '?* ]] ||
+            fail "$1: not exactly one line"
     fi
 }
 
@@ -240,7 +242,8 @@ alloc_sweep()
         [ "$status" -eq 4 ] || fail "$format: status"
         sane "$format"
         says 'No space left'
-        [ "$(cat disk/out)" = old ] && [ "$(ls -A disk)" = out ] || fail "$format: disk holds $(ls -A disk)"
+        [ "$(cat disk/out)" = old ] && [ "$(ls -A disk)" = out ] ||
+            fail "$format: disk holds $(ls -A disk)"
     done
 }
 
@@ -402,15 +405,17 @@ END
         done
         sleep 1
         kill -0 "$pid" || fail "$how: ended by itself"
-        before=$(date +%s%N)
         kill -TERM "$pid"
+        for _ in {1..20}; do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+        # Is there no more when it ended in time.
+        ! kill -KILL "$pid" 2>/dev/null || fail "$how: not ended after 2 s"
         status=0
         wait "$pid" || status=$?
-        took=$((($(date +%s%N) - before) / 1000000))
         [ "$status" -eq 143 ] || fail "$how: status $status"
-        [ "$took" -lt 2000 ] || fail "$how: it took $took ms"
         [ -z "$(ls -A out)" ] || fail "$how: left behind: $(ls -A out)"
-        echo "$how: $took ms"
     done
 }
 

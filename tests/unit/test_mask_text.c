@@ -282,6 +282,21 @@ static double random_tap(int kind)
     }
 }
 
+/* A name that is too long is not cut inside a character. */
+static void long_names(void **state)
+{
+    char path[80] = "folder/", want[64] = "";
+    struct gf_mask m;
+    struct gf_error e = {""};
+    (void)state;
+    memset(want, 'a', 62);
+    memcpy(path + 7, want, 62);
+    strcpy(path + 69, "\xC3\xA9.mask");
+    assert_int_equal(gf_mask_parse(&m, "1\n", 2, path, &e), GF_OK);
+    assert_string_equal(m.name, want);
+    gf_mask_free(&m);
+}
+
 static void print_and_parse(void **state)
 {
     struct gf_error e = {""};
@@ -609,7 +624,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_files),      cmocka_unit_test(good_inline),
         cmocka_unit_test(bad_files),       cmocka_unit_test(bad_inline),
-        cmocka_unit_test(too_large),       cmocka_unit_test(print_and_parse),
+        cmocka_unit_test(too_large), cmocka_unit_test(long_names),       cmocka_unit_test(print_and_parse),
         cmocka_unit_test(print_gaussians), cmocka_unit_test(mask_folder),
         cmocka_unit_test(finding),         cmocka_unit_test(command),
         cmocka_unit_test(allocation_failures), cmocka_unit_test(mutations),

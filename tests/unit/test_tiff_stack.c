@@ -44,6 +44,7 @@ static void damaged(void **state)
         "<OME><Pixels", "<OME><Pixels ", "<OME><Pixels SizeZ", "<OME><Pixels SizeZ=",
         "<OME><Pixels SizeZ=\"", "<OME><Pixels SizeZ=\"7", "<OME><Pixels SizeZ=7>",
         "<OME><Pixels SizeZ=\"7<a>\">", "<OME><Pixels =\"7\" SizeZ>", "<OME><Pixels SizeZ=\"7'>",
+        "<OME><Pixels Name=\"a<b\" SizeZ=\"7\">", /* not XML */
         "<OME><Pixels><TiffData", "<OME><Pixels><UUID FileName", "<OME><Pixels SizeZ=\"x\">",
     };
     struct gf_tiff_stack s;
