@@ -248,7 +248,8 @@ static uint64_t slab_bytes(const struct gf_plan *plan, uint64_t slab, uint64_t i
     uint64_t first, last, reach;
     bool whole = plan->border == GF_BORDER_WRAP;
     gf_plan_reach(plan, axis, 0, gf_min(slab, n), &first, &last);
-    reach = whole ? in_n : gf_min(in_n, slab + 2 * (uint64_t)plan->size[axis]);
+    /* Reflections come back to where the mask already is, so that no slab needs more. */
+    reach = whole ? in_n : gf_min(in_n, slab + plan->size[axis] - 1);
     return gf_max(reach, last - first) * in_unit + gf_min(slab, n) * out_unit;
 }
 

@@ -12,6 +12,9 @@ enum { SOF0 = 0xc0, SOF2 = 0xc2, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xc
        APP2 = 0xe2, COM = 0xfe, TEM = 0x01 };
 
 #define PARTS 255 /* an ICC profile comes in at most so many */
+/* Each scan of a progressive JPEG is a pass over the whole picture, and may be some bytes only:
+ * a small file could keep the decoder busy for hours. What encoders make has 20 at most. */
+#define MOST_SCANS 500
 
 struct scan {
     struct gf_jpeg *jpeg;
@@ -234,7 +237,7 @@ static enum gf_status skip_entropy(struct scan *s, const struct segment *header,
 
 static enum gf_status walk(struct scan *s, struct gf_error *e)
 {
-    bool scans = false;
+    unsigned scans = 0;
     for (s->at = 2;;) {
         struct segment g;
         int marker;
@@ -259,11 +262,14 @@ static enum gf_status walk(struct scan *s, struct gf_error *e)
         g = (struct segment){s->data + s->at + 2, u16(s->data + s->at) - 2};
         GF_TRY(take_segment(s, marker, &g, e));
         s->at += 2 + g.size;
-        if (marker == SOS)
-            GF_TRY(skip_entropy(s, &g, e));
-        scans = scans || marker == SOS;
+        if (marker != SOS)
+            continue;
+        GF_TRY(skip_entropy(s, &g, e));
+        if (++scans > MOST_SCANS)
+            return gf_fail(e, GF_EFEATURE, "%s: a JPEG of more than %d scans cannot be "
+                           "read; convert it with: jpegtran", s->name, MOST_SCANS);
     }
-    return scans ? GF_OK : damaged(s, "no image data before the end marker", e);
+    return scans > 0 ? GF_OK : damaged(s, "no image data before the end marker", e);
 }
 
 enum gf_status gf_jpeg_scan(struct gf_jpeg *jpeg, struct gf_meta *meta, const uint8_t *data,

@@ -28,6 +28,8 @@ struct png {
     uint8_t bit_depth, color_type, interlace;
     uint64_t idat_bytes;
     struct gf_meta meta;
+    uint64_t meta_room;         /* bytes that the metadata may still take */
+    bool meta_full;             /* said so */
 
     /* Decoding. */
     png_structp libpng;
@@ -100,6 +102,14 @@ static enum gf_status take_meta(struct png *p, const uint8_t type[4], uint64_t o
                          (unsigned long)length);
         return GF_OK;
     }
+    if (length > p->meta_room) {
+        if (!p->meta_full)
+            gf_print_warning("%s: more than %u MiB of metadata, the rest is left out", name,
+                             (unsigned)(GF_PNG_META_BYTES >> 20));
+        p->meta_full = true;
+        return GF_OK;
+    }
+    p->meta_room -= length;
     GF_TRY(gf_allocate((void **)&data, (uint64_t)length + 4, 1, "PNG metadata", e));
     status = gf_in_read(p->reader->in, data, (size_t)length + 4, offset, e);
     if (status == GF_OK) {
@@ -109,7 +119,7 @@ static enum gf_status take_meta(struct png *p, const uint8_t type[4], uint64_t o
                              name, (const char *)kept_type);
     }
     if (status == GF_OK)
-        status = gf_png_take_chunk(&p->meta, kept_type, data, length, name, e);
+        status = gf_png_take_chunk(&p->meta, kept_type, data, length, &p->meta_room, name, e);
     gf_free(data);
     return status;
 }
@@ -386,7 +396,8 @@ static void decode_end(struct png *p)
 
 static bool probe(const uint8_t *head, size_t size)
 {
-    return size >= sizeof gf_png_signature && memcmp(head, gf_png_signature, sizeof gf_png_signature) == 0;
+    return size >= sizeof gf_png_signature &&
+           memcmp(head, gf_png_signature, sizeof gf_png_signature) == 0;
 }
 
 static void close_png(struct gf_reader *r)
@@ -411,6 +422,7 @@ static enum gf_status open_png(struct gf_reader *r, struct gf_error *e)
     memset(block, 0, sizeof *p);
     p = r->state = block;
     p->reader = r;
+    p->meta_room = GF_PNG_META_BYTES;
     r->images = 1;
     block = NULL;
     GF_TRY(gf_allocate(&block, BUFFER_BYTES, 1, "reading PNG", e));

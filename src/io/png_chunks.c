@@ -35,17 +35,19 @@ struct chunk {
     struct gf_meta *meta;
     const uint8_t *data;
     size_t size;
+    uint64_t *room; /* bytes that compressed metadata may still become */
     bool damaged; /* the content makes no sense: left out with a warning */
 };
 
 /* Inflates a zlib stream into a fresh block that the caller frees, one byte longer than
  * *out_size and zero there. Sets c->damaged, *out NULL, when it is not one whole stream
- * or gives more than GF_PNG_META_BYTES. */
+ * or gives more than *c->room bytes. */
 static enum gf_status inflate_all(struct chunk *c, const uint8_t *data, size_t size, uint8_t **out,
                                   size_t *out_size, struct gf_error *e)
 {
     z_stream z = {.zalloc = gf_zlib_alloc, .zfree = gf_zlib_free};
-    uint64_t room = gf_min(GF_PNG_META_BYTES, gf_max(1024, (uint64_t)size * 4));
+    const uint64_t most = *c->room;
+    uint64_t room = gf_min(most, gf_max(1024, (uint64_t)size * 4));
     enum gf_status status = GF_OK;
     uint8_t *block = NULL;
     int code = Z_OK;
@@ -62,9 +64,9 @@ static enum gf_status inflate_all(struct chunk *c, const uint8_t *data, size_t s
         code = inflate(&z, Z_NO_FLUSH);
         if (code == Z_MEM_ERROR)
             status = gf_fail(e, GF_EMEMORY, "out of memory for a text or colour profile");
-        if (code != Z_OK || z.avail_out != 0 || room == GF_PNG_META_BYTES)
+        if (code != Z_OK || z.avail_out != 0 || room == most)
             break;
-        room = gf_min(GF_PNG_META_BYTES, room * 2);
+        room = gf_min(most, room * 2);
         void *larger = gf_realloc(block, room + 1, 1);
         if (!larger)
             status = gf_fail(e, GF_EMEMORY, "out of memory for a text or colour profile");
@@ -80,6 +82,7 @@ static enum gf_status inflate_all(struct chunk *c, const uint8_t *data, size_t s
         c->damaged = true;
     }
     gf_free(block);
+    *c->room -= z.total_out;
     inflateEnd(&z);
     return status;
 }
@@ -274,14 +277,18 @@ bool gf_png_is_meta(const uint8_t type[4])
 }
 
 enum gf_status gf_png_take_chunk(struct gf_meta *meta, const uint8_t type[4], const uint8_t *data,
-                                 size_t size, const char *name, struct gf_error *e)
+                                 size_t size, uint64_t *room, const char *name,
+                                 struct gf_error *e)
 {
-    struct chunk c = {.meta = meta, .data = data, .size = size};
+    struct chunk c = {.meta = meta, .data = data, .size = size, .room = room};
     for (size_t i = 0; i < GF_COUNT(takers); i++) {
         if (memcmp(takers[i].type, type, 4) != 0)
             continue;
         GF_TRY(takers[i].take(&c, e));
-        if (c.damaged)
+        if (c.damaged && *room == 0)
+            gf_print_warning("%s: more than %u MiB of metadata, a %s chunk is left out", name,
+                             (unsigned)(GF_PNG_META_BYTES >> 20), takers[i].type);
+        else if (c.damaged)
             gf_print_warning("%s: damaged %s chunk; its metadata is left out", name,
                              takers[i].type);
     }

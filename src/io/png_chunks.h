@@ -7,16 +7,19 @@
 /* The bytes that every PNG starts with. */
 extern const uint8_t gf_png_signature[8];
 
-/* A metadata chunk, and what it inflates to, may have this many bytes; more is not
- * carried over. An ICC profile has a few MiB at most. */
+/* All metadata of a file, and what they inflate to, may have this many bytes; more is not
+ * carried over: a file of some MiB could fill the memory. An ICC profile has a few MiB at
+ * most. */
 #define GF_PNG_META_BYTES (UINT32_C(64) << 20)
 
 /* True for the chunks that gf_png_take_chunk understands. */
 bool gf_png_is_meta(const uint8_t type[4]);
-/* Adds what a chunk says to `meta`. A chunk whose content makes no sense is left out
- * with a warning that names the file `name`; only GF_EMEMORY is returned. */
+/* Adds what a chunk says to `meta`. What it inflates to may have *room bytes and is taken off
+ * them. A chunk whose content makes no sense, or too much, is left out with a warning that
+ * names the file `name`; only GF_EMEMORY is returned. */
 enum gf_status gf_png_take_chunk(struct gf_meta *meta, const uint8_t type[4], const uint8_t *data,
-                                 size_t size, const char *name, struct gf_error *e);
+                                 size_t size, uint64_t *room, const char *name,
+                                 struct gf_error *e);
 
 typedef enum gf_status gf_png_put(void *context, const char *type, const void *data, size_t size,
                                   struct gf_error *e);

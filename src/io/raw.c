@@ -70,8 +70,9 @@ enum gf_status gf_raw_parse(struct gf_raw_spec *spec, const char *text, struct g
         }
     }
     return gf_fail(e, GF_EUSAGE,
-                   "--raw '%s': not of the form WxH[xD]:TYPE[xCHANNELS][le|be][+OFFSET]; for example"
-                   " 512x512x300:u16le+1024 (types: u8 i8 u16 i16 u32 i32 f16 f32 f64)", text);
+                   "--raw '%s': not of the form WxH[xD]:TYPE[xCHANNELS][le|be][+OFFSET]; for "
+                   "example 512x512x300:u16le+1024 (types: u8 i8 u16 i16 u32 i32 f16 f32 f64)",
+                   text);
 }
 
 bool gf_raw_spec_from_name(const char *path, struct gf_raw_spec *spec)
@@ -122,7 +123,8 @@ static enum gf_status raw_open(struct gf_reader *r, struct gf_error *e)
     uint64_t need;
     if (!spec->given)
         return gf_fail(e, GF_EUSAGE,
-                       "%s: a raw file needs --raw WxH[xD]:TYPE or a name such as ct_512x512x300_u16le.raw",
+                       "%s: a raw file needs --raw WxH[xD]:TYPE or a name such as "
+                       "ct_512x512x300_u16le.raw",
                        r->name);
     r->state = gf_alloc_zero(1, sizeof *image);
     if (!r->state)
@@ -139,8 +141,8 @@ static enum gf_status raw_open(struct gf_reader *r, struct gf_error *e)
     GF_TRY(gf_image_check(image, r->name, e));
     if (!gf_add(gf_image_bytes(image), spec->offset, &need) || need != gf_in_size(r->in))
         return gf_fail(e, GF_EINPUT,
-                       "%s: the file has %llu bytes, %llux%llux%llu samples of %u x %s after %llu bytes need %llu;"
-                       " correct --raw or the size in the name",
+                       "%s: the file has %llu bytes, %llux%llux%llu samples of %u x %s after %llu "
+                       "bytes need %llu; correct --raw or the size in the name",
                        r->name, (unsigned long long)gf_in_size(r->in),
                        (unsigned long long)spec->width, (unsigned long long)spec->height,
                        (unsigned long long)spec->depth, spec->channels, gf_type_name(spec->type),

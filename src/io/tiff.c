@@ -209,6 +209,9 @@ static void find_spacing(const struct gf_tiff_stack *stack, struct gf_meta *meta
         for (int i = 0; i < 2; i++)
             meta->spacing[i] = meta->resolution[i] > 0 ? stack->unit / meta->resolution[i] : 0;
         meta->spacing[2] = stack->spacing[2];
+        /* ImageJ counts in its own unit, whatever the resolution's unit says. */
+        meta->resolution[0] = meta->resolution[1] = 0;
+        meta->resolution_unit = 0;
     } else if (stack->kind == GF_TIFF_OME) {
         memcpy(meta->spacing, stack->spacing, sizeof meta->spacing);
     }

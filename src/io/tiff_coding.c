@@ -100,6 +100,20 @@ static void choose_bands(const struct gf_writer *w, struct gf_tiff_coding *c)
     c->band_rows = (uint32_t)gf_min(rows, w->image.height);
 }
 
+/* LZMA's presets beyond 6 differ by their dictionary alone: 8 MiB, 16, 32, 64, for which the
+ * encoder takes ten times as much. What is larger than a strip or tile is for nothing. */
+static void limit_dictionary(const struct gf_writer *w, struct gf_tiff_coding *c)
+{
+    uint64_t width = c->tile_width > 0 ? c->tile_width : w->image.width;
+    uint64_t bytes = width * c->channels * gf_type_bytes(w->image.type), preset = 6;
+
+    if (c->compression != COMPRESSION_LZMA || c->level <= 6 || !gf_mul(bytes, c->band_rows, &bytes))
+        return;
+    while (preset < 9 && (UINT64_C(8) << 20 << (preset - 6)) < bytes)
+        preset++;
+    c->level = (int)gf_min((uint64_t)c->level, preset);
+}
+
 void gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *coding, bool *said)
 {
     const struct gf_tiff_layout *kept = &w->image.meta.tiff;
@@ -125,6 +139,7 @@ void gf_tiff_choose_coding(const struct gf_writer *w, struct gf_tiff_coding *cod
         coding->compression = COMPRESSION_ADOBE_DEFLATE;
     choose_predictor(w, coding);
     choose_bands(w, coding);
+    limit_dictionary(w, coding);
 }
 
 bool gf_tiff_needs_big(const struct gf_writer *w, const struct gf_tiff_coding *c,

@@ -334,6 +334,10 @@ static bool describe_ome(struct gf_buffer *b, const struct gf_image *image, cons
     bool whole = image->depth == s->z && c == s->c && t == s->t && (c == 1 || s->step_c == 1);
     bool as_pages = image->depth == 1 && c == 1 && t == s->z * s->c * s->t;
 
+    /* --spacing may have changed what the XML says. */
+    for (int a = 0; a < 3; a++)
+        if (image->meta.spacing[a] != s->spacing[a])
+            return false;
     if (!type || s->other_files > 0 || !s->in_order || (!whole && !as_pages))
         return false;
     snprintf(width, sizeof width, "%llu", (unsigned long long)image->width);
@@ -395,9 +399,10 @@ enum gf_status gf_tiff_describe(const struct gf_writer *w, struct gf_tiff_words 
                              w->name);
         words->said |= !done;
     }
-    if (!done && first && image->depth > 1) {
+    if (!done && first && (image->depth > 1 || image->meta.spacing[0] > 0)) {
         gf_buffer_text(&b, "ImageJ=1.53\n");
-        counts(&b, image->depth, gf_tiff_pages_per_plane(image), w->images);
+        if (image->depth > 1)
+            counts(&b, image->depth, gf_tiff_pages_per_plane(image), w->images);
         if (w->images > 1 || gf_tiff_pages_per_plane(image) > 1)
             gf_buffer_text(&b, "hyperstack=true\n");
         if (image->meta.spacing[0] > 0 || image->meta.spacing[2] > 0) {

@@ -365,3 +365,17 @@ END
     ok blur -k gauss3 "$samples/cells_16bit.tif" out.tif
     grep -q 'unit=um' out.tif
 }
+
+@test "--spacing reaches the output, whatever the input says" {
+    ok convert --spacing 0.5um "$samples/cell.png" out.tif
+    ok info --json out.tif
+    prints '"spacing_mm": [0.0005'
+    ok blur --sigma 1um out.tif again.tif
+    ok convert --spacing 0.5um "$samples/cell.png" out.png
+    ok info out.png
+    prints '2000000 x 2000000 per metre'
+    # ImageJ's own unit is not the resolution's.
+    ok convert "$samples/cells_16bit.tif" cells.png
+    ok info cells.png
+    prints '4000000 x 4000000 per metre'
+}

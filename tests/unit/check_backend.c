@@ -259,6 +259,18 @@ static bool check_fixed(uint64_t *done)
         }
         ++*done;
     }
+    for (unsigned index = 0; index < EDGE_PLANS; index++) {
+        struct gf_plan p;
+
+        rng = index;
+        if (!edge_plan(&p, index))
+            continue;
+        if (!check_plan(&p, one_in(2) ? HIGH : LOW)) {
+            fprintf(stderr, "  edge plan %u\n", index);
+            return false;
+        }
+        ++*done;
+    }
     return true;
 }
 

@@ -1,6 +1,7 @@
-/* The plans that check_backend always runs, all of them: every input type in the arithmetic
- * that plans give it, every output type, every border, separable and direct masks in 2D and
- * 3D, images just smaller than, as large as and just larger than the mask. */
+/* The plans that check_backend always runs, all of them. Fixed plans: every input type in the
+ * arithmetic that plans give it, every output type, every border, separable and direct masks
+ * in 2D and 3D, images just smaller than, as large as and just larger than the mask. Edge
+ * plans: exact sums on both sides of what 16 bits, a float and 32 bits hold. */
 #ifndef GPUFILT_TESTS_UNIT_FIXED_PLANS_H
 #define GPUFILT_TESTS_UNIT_FIXED_PLANS_H
 
@@ -98,6 +99,38 @@ static bool fixed_plan(struct gf_plan *p, unsigned index)
         p->out.height = n[1] - size[1] + 1;
         p->out.depth = n[2] - size[2] + 1;
     }
+    return true;
+}
+
+/* A single tap, whose product with the greatest sample is just inside or just beyond a limit
+ * of some type: 2^15, 2^16, 2^22, 2^24, 2^31. */
+static const int edge_taps[] = {
+    128, 129, 255, 256, 257, 258, 16447, 16448, 16449, 65793, 65794, 131072, 131073, 8421504,
+    1, 2, 64, 65, 511, 512, 513, 32767, 32769, 65535, 16777215,
+};
+static const int edge_divisors[] = {1, 3, 256, 1000};
+
+enum {
+    EDGE_TAPS = sizeof edge_taps / sizeof edge_taps[0],
+    /* in, out, tap of either sign, divisor */
+    EDGE_PLANS = 4 * GF_TYPE_COUNT * EDGE_TAPS * 2 * 4
+};
+
+/* Plan `index` < EDGE_PLANS; false where no exact plan may have such a tap. */
+static bool edge_plan(struct gf_plan *p, unsigned index)
+{
+    static const uint32_t size[3] = {1, 1, 1};
+    enum gf_type in = small[index % 4], out = (enum gf_type)(index / 4 % GF_TYPE_COUNT);
+    unsigned rest = index / (4 * GF_TYPE_COUNT);
+    double tap = edge_taps[rest / 8] * (rest % 2 == 1 ? -1.0 : 1.0);
+    double highest = fmax(-gf_type_row(in)->lowest, gf_type_row(in)->highest);
+
+    if (fabs(tap) * highest >= 2147483648.0)
+        return false;
+    plan_begin(p, GF_EXACT, GF_BORDER_CLAMP, 37, 2, 1, 1, in, out);
+    plan_direct(p, size, &tap);
+    p->divisor = edge_divisors[rest / 2 % 4];
+    p->gain = tap / (double)p->divisor;
     return true;
 }
 

@@ -624,10 +624,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_files),      cmocka_unit_test(good_inline),
         cmocka_unit_test(bad_files),       cmocka_unit_test(bad_inline),
-        cmocka_unit_test(too_large), cmocka_unit_test(long_names),       cmocka_unit_test(print_and_parse),
-        cmocka_unit_test(print_gaussians), cmocka_unit_test(mask_folder),
-        cmocka_unit_test(finding),         cmocka_unit_test(command),
-        cmocka_unit_test(allocation_failures), cmocka_unit_test(mutations),
+        cmocka_unit_test(too_large),       cmocka_unit_test(long_names),
+        cmocka_unit_test(print_and_parse), cmocka_unit_test(print_gaussians),
+        cmocka_unit_test(mask_folder),     cmocka_unit_test(finding),
+        cmocka_unit_test(command),         cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -403,6 +403,40 @@ static void false_promises(void **state)
     }
 }
 
+/* Compressed texts that become more than 64 MiB together: the rest is left out. */
+static void metadata_bomb(void **state)
+{
+    const uint64_t used = gf_memory_used();
+    struct recipe r = {.width = 1, .height = 1, .depth = 8};
+    const uLong long_text = 40 << 20;
+    uLongf size = compressBound(long_text);
+    uint8_t *text = calloc(long_text, 1), *data = malloc(size + 9), stream[16];
+    uLongf stream_size = sizeof stream;
+    struct bytes png;
+    struct loaded l;
+    (void)state;
+
+    assert_true(text && data);
+    memset(text, 'x', long_text);
+    memcpy(data, "Comment\0", 9);
+    assert_int_equal(compress2(data + 9, &size, text, long_text, 1), Z_OK);
+    begin_png(&png, &r);
+    for (int i = 0; i < 4; i++)
+        add_chunk(&png, "zTXt", data, size + 9);
+    assert_int_equal(compress2(stream, &stream_size, (const uint8_t *)"\0\7", 2, 1), Z_OK);
+    add_chunk(&png, "IDAT", stream, stream_size);
+    add_chunk(&png, "IEND", NULL, 0);
+    assert_int_equal(load_bytes(png.data, png.size, &l), GF_OK);
+    assert_int_equal(l.image.meta.text_count, 1);
+    assert_int_equal(strlen(l.image.meta.texts[0].value), long_text);
+    assert_int_equal(l.samples[0], 7);
+    unload(&l);
+    assert_int_equal(gf_memory_used(), used);
+    free(png.data);
+    free(data);
+    free(text);
+}
+
 static void selected_twice(void **state)
 {
     struct bytes png = make_seed(1);
@@ -650,6 +684,7 @@ int main(void)
         cmocka_unit_test(every_kind_and_size), cmocka_unit_test(transparency_depth),
         cmocka_unit_test(truncated_anywhere),  cmocka_unit_test(every_bit_flip),
         cmocka_unit_test(wrong_streams),       cmocka_unit_test(false_promises),
+        cmocka_unit_test(metadata_bomb),
         cmocka_unit_test(selected_twice),      cmocka_unit_test(written_and_read),
         cmocka_unit_test(threads_do_not_show), cmocka_unit_test(metadata_survive),
         cmocka_unit_test(texts_of_every_form), cmocka_unit_test(refusals),

@@ -271,6 +271,34 @@ static void jpeg_comments(void **state)
     }
 }
 
+/* Scans of some bytes would keep the decoder busy with the whole picture each. */
+static void jpeg_of_many_scans(void **state)
+{
+    static const uint8_t values[1] = {7};
+    struct jpeg_recipe r = {.width = 8, .height = 8, .components = 1, .values = values};
+    struct bytes b = make_jpeg(&r);
+    size_t scan = 0, size = b.size, bytes;
+    uint8_t *data;
+    (void)state;
+    while (b.data[scan] != 0xff || b.data[scan + 1] != 0xda)
+        scan++;
+    bytes = size - 2 - scan;
+    data = malloc(size + 500 * bytes);
+    assert_non_null(data);
+    memcpy(data, b.data, size);
+    for (int scans = 1; scans <= 501; scans++) {
+        struct loaded l;
+        if (scans == 2 || scans >= 500) {
+            memcpy(data + size - 2, "\xff\xd9", 2);
+            assert_int_equal(load_bytes(data, size, &l), scans > 500 ? GF_EFEATURE : GF_OK);
+            unload(&l);
+        }
+        memcpy(data + size - 2, b.data + scan, scans <= 500 ? bytes : 0);
+        size += bytes;
+    }
+    free(data);
+}
+
 static void jpeg_damage(void **state)
 {
     static const uint8_t values[16] = {1, 60, 200, 30, 90, 120, 255, 0, 7, 9, 4, 1, 77, 2, 5, 3};
@@ -479,7 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jpeg_orientations), cmocka_unit_test(jpeg_comments),
-        cmocka_unit_test(jpeg_damage),
+        cmocka_unit_test(jpeg_of_many_scans), cmocka_unit_test(jpeg_damage),
         cmocka_unit_test(bmp_files),         cmocka_unit_test(tga_files),
         cmocka_unit_test(psd_files),         cmocka_unit_test(hdr_files),
         cmocka_unit_test(exif_damage),

@@ -86,7 +86,8 @@ static void long_descriptions(void **state)
 {
     static const char *const pieces[] = {
         "<TiffData IFD=\"0\"/>", "<TiffData ", "<TiffData A=\"", "TiffData ", ":TiffData ",
-        "<UUID FileName=\"a\">x</UUID>", "<UUID ", "<UUID:", "<Pixels ", "<", "\"'", "<TiffData A='",
+        "<UUID FileName=\"a\">x</UUID>", "<UUID ", "<UUID:", "<Pixels ", "<", "\"'",
+        "<TiffData A='", "<TiffData A='\" B=\"' ",
         "<TiffData FirstZ=\"1\" FirstC=\"1\" FirstT=\"1\" IFD=\"0\" PlaneCount=\"1\">",
     };
     const size_t count = 100000;

@@ -1,5 +1,6 @@
 /* Writing TIFFs: round trips of every type, layout and coding, what is kept, what is refused;
  * and reading what libtiff itself compressed. */
+#include "io/tiff.h"
 #include "tiff_make.h"
 
 #include <math.h>
@@ -256,6 +257,31 @@ static void options(void **state)
     picture_free(&p);
 }
 
+/* A dictionary that is larger than what it is for takes memory for nothing. */
+static void dictionaries(void **state)
+{
+    static const struct {
+        uint32_t rows, tile_width, tile_height;
+        int level, wanted;
+    } cases[] = {{64, 0, 0, 9, 6}, {64, 0, 0, 3, 3}, {64, 0, 0, -1, -1}, {8192, 0, 0, 9, 6},
+                 {8193, 0, 0, 9, 7}, {8193, 0, 0, 6, 6}, {0, 8192, 4096, 9, 8},
+                 {0, 8192, 8192, 9, 9}, {0, 8192, 8192, 8, 8}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gf_writer w = {.name = "x", .image = {.width = 1024, .height = 20000, .depth = 1,
+                              .channels = 1, .type = GF_U8, .alpha = -1}};
+        struct gf_tiff_coding coding;
+        bool said = false;
+        w.options = (struct gf_write_options){.compression = "lzma", .level = cases[i].level};
+        w.image.meta.tiff = (struct gf_tiff_layout){
+            .known = true, .compression = COMPRESSION_NONE, .planar = 1, .photometric = 1,
+            .rows_per_strip = cases[i].rows, .tile_width = cases[i].tile_width,
+            .tile_height = cases[i].tile_height};
+        gf_tiff_choose_coding(&w, &coding, &said);
+        assert_int_equal(coding.level, cases[i].wanted);
+    }
+}
+
 static void refusals(void **state)
 {
     struct gf_image image = {.width = 1, .height = 1, .depth = 1, .channels = 65535,
@@ -459,6 +485,7 @@ int main(void)
         cmocka_unit_test(metadata),
         cmocka_unit_test(codings_that_do_not_fit),
         cmocka_unit_test(options),
+        cmocka_unit_test(dictionaries),
         cmocka_unit_test(refusals),
         cmocka_unit_test(codings_of_libtiff),
         cmocka_unit_test(fax),
