@@ -45,7 +45,8 @@ const struct gf_command gf_commands[] = {
     {"correlate", GF_CORRELATE, "-k MASK [OPTION]... IN OUT", "apply any mask as it is written",
      "out[z,y,x] is the sum of mask[k,j,i] * in[z-cz+k, y-cy+j, x-cx+i]:\n"
      "scipy.ndimage.correlate, and what OpenCV and libvips call convolution. The centre of n taps\n"
-     "is tap n/2 unless the mask has an origin. A mask whose weights do not sum to more than 0 (a derivative) gives a signed type.",
+     "is tap n/2 unless the mask has an origin. A mask whose weights do not sum to more than 0\n"
+     "(a derivative) gives a signed type.",
      "gpufilt correlate -k sobel-x in.png gradient.tif\n"
      "gpufilt correlate -k '0,-1,0; -1,5,-1; 0,-1,0' in.png sharp.png\n",
      gf_job_run},

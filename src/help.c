@@ -147,10 +147,10 @@ static void topic_types(struct gf_buffer *t)
                          row->is_float ? "float, " : "", row->lowest, row->highest);
     }
     gf_buffer_text(t,
-        "\nSmoothing keeps the type. Derivatives (weights that do not sum to more than 0) give i16\n"
-        "or i32 for integers. Rounding is to nearest, ties to even; what does not fit is saturated\n"
-        "and counted; NaN becomes 0 in an integer type. Values are never rescaled; to bring 16 bits\n"
-        "to 8: gpufilt correlate -k '1 / 257' -t u8 in.tif out.png\n");
+        "\nSmoothing keeps the type. Derivatives (weights that do not sum to more than 0) give\n"
+        "i16 or i32 for integers. Rounding is to nearest, ties to even; what does not fit is\n"
+        "saturated and counted; NaN becomes 0 in an integer type. Values are never rescaled; to\n"
+        "bring 16 bits to 8: gpufilt correlate -k '1 / 257' -t u8 in.tif out.png\n");
 }
 
 static void topic_formats(struct gf_buffer *t)

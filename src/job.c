@@ -174,7 +174,8 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
         return GF_OK;
     if (clipped)
         snprintf(text, sizeof text, "%llu of %llu samples do not fit %s and were clipped (%llu "
-                 "below, %llu above)", (unsigned long long)clipped, (unsigned long long)job->samples,
+                 "below, %llu above)", (unsigned long long)clipped,
+                 (unsigned long long)job->samples,
                  gf_type_name(p->plan.out.type), (unsigned long long)c->clipped_low,
                  (unsigned long long)c->clipped_high);
     if (c->nan)
@@ -182,7 +183,8 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
                  clipped ? ", " : "", (unsigned long long)c->nan);
     if (p->plan.gain > 1 && clipped)
         snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "; the weights sum to %s, a divisor would keep the level", gf_format_double(number, p->plan.gain));
+                 "; the weights sum to %s, a divisor would keep the level",
+                 gf_format_double(number, p->plan.gain));
     else
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
                  job->request->type_given ? "values are not rescaled: -t takes a wider type, or "

@@ -287,7 +287,7 @@ enum gf_status gf_pipeline_run(const struct gf_plan *plan, const struct gf_backe
     p.planes = p.volume ? 1 : plan->out.depth;
     p.steps_per_plane = gf_ceil_div(p.out_units, plan->slab);
     p.steps = p.steps_per_plane * p.planes;
-    p.depth = p.steps > 1 && plan->threads > 1 ? 2 : 1;
+    p.depth = plan->buffers;
 
     status = backend->open(plan, &p.backend_state, e);
     if (status == GF_OK)

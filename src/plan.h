@@ -56,9 +56,9 @@ enum gf_arith {
  * sum of the first i taps (size[a] + 1 values, double); the weight inside is the product
  * over x, y, z in this order of inside_sum[a][hi] - inside_sum[a][lo], where [lo, hi) are the
  * taps over the image. Direct: inside_box holds 3D prefix sums of the taps, (size+1) values an
- * axis, x fastest, and the weight inside is by inclusion and exclusion over the eight corners, in the order of
- * gf_plan_inside. r = total / inside, from gf_plan_total and gf_plan_inside. EXACT: both are
- * integers: acc * total / (divisor * inside).
+ * axis, x fastest, and the weight inside is by inclusion and exclusion over the eight corners,
+ * in the order of gf_plan_inside. r = total / inside, from gf_plan_total and gf_plan_inside.
+ * EXACT: both are integers: acc * total / (divisor * inside).
  *
  * Storing. Integer types: round to nearest, ties to even; below lowest or above highest:
  * saturated and counted as clipped; NaN: 0 and counted. Float types: rounded to the type;
@@ -86,6 +86,7 @@ struct gf_plan {
 
     /* What it will cost; also in --explain. */
     uint64_t slab;              /* output rows (2D) or planes (3D) handled at a time */
+    unsigned buffers;           /* 1, or 2 of each kind when the stages overlap */
     uint64_t host_bytes;        /* buffers of samples, besides what the coding keeps */
     unsigned threads;           /* >= 1; never changes the result */
 };

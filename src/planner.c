@@ -14,6 +14,8 @@
  * planes re-reads its halo planes, so it is larger. */
 #define BAND_BYTES (4u << 20)
 #define SLAB_BYTES (24u << 20)
+/* What reading and writing a coded file takes beside the slabs. */
+#define CODING_BYTES (32u << 20)
 
 static double abs_highest(enum gf_type type)
 {
@@ -262,6 +264,8 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     uint64_t out_unit = gf_row_bytes(&plan->out) * (volume ? plan->out.height : 1);
     uint64_t want = (volume ? SLAB_BYTES : BAND_BYTES) / gf_max(in_unit, out_unit);
     uint64_t budget = gf_memory_limit() - gf_min(gf_memory_limit(), gf_memory_used());
+    /* Some is left to the coding and to the backend's own buffers. */
+    uint64_t room = budget - gf_min(budget / 2, CODING_BYTES);
     bool several;
     char what[160];
 
@@ -272,14 +276,20 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     if (getenv("GPUFILT_TEST_SLAB"))
         plan->slab = gf_min(n, gf_max(1, strtoull(getenv("GPUFILT_TEST_SLAB"), NULL, 10)));
 #endif
-    /* Two of each when reading, filtering and writing overlap. Half of the memory is left to
-     * the coding and to the backend's own buffers; smaller slabs when that is not enough. */
-    for (;; plan->slab = gf_max(1, plan->slab / 2)) {
+    /* Two buffers of each kind when reading, filtering and writing overlap. When they do not
+     * fit, first slabs down to the height of the mask, then one buffer, then lower slabs
+     * still, which read the halo again and again. */
+    for (plan->buffers = 2;;) {
         several = plan->slab < n || (!volume && plan->out.depth > 1);
-        plan->host_bytes = (several && plan->threads > 1 ? 2 : 1) *
-                           slab_bytes(plan, plan->slab, in_unit, out_unit);
-        if (plan->host_bytes <= budget / 2 || plan->slab == 1)
+        if (!several || plan->threads == 1)
+            plan->buffers = 1;
+        plan->host_bytes = plan->buffers * slab_bytes(plan, plan->slab, in_unit, out_unit);
+        if (plan->host_bytes <= room || plan->slab == 1)
             break;
+        if (plan->buffers == 2 && plan->slab <= plan->size[volume ? 2 : 1])
+            plan->buffers = 1;
+        else
+            plan->slab /= 2;
     }
     snprintf(what, sizeof what, "%s: %s", name, volume ? "slabs of planes" : "bands of rows");
     return gf_memory_check(plan->host_bytes, what, e);

@@ -74,7 +74,7 @@ for file in "${text[@]}"; do
         failed=1
     fi
 done
-none 'a line of more than 120 columns' '^.{121,}$' "${c[@]}"
+none 'a line of more than 100 columns' '^.{101,}$' "${c[@]}"
 
 # ---- layers ----
 none 'CUDA headers belong under cuda/' '#[[:space:]]*include[[:space:]]*[<"](cuda|cub/|cooperative_groups)' "${src[@]}"

@@ -292,7 +292,11 @@ static void describe_imagej(struct gf_buffer *b, const struct gf_image *image, c
             gf_buffer_text(b, "\n");
         }
         if (first) {
-            counts(b, image->depth, gf_tiff_pages_per_plane(image), t);
+            if (image->depth == 1 && gf_tiff_pages_per_plane(image) == 1 &&
+                t == s->z * s->c * s->t) /* channels, slices and frames filtered page by page */
+                counts(b, s->z, s->c, s->t);
+            else
+                counts(b, image->depth, gf_tiff_pages_per_plane(image), t);
             if (set_unit) {
                 gf_buffer_text(b, "unit=mm\n");
                 s->unit = 1;

@@ -64,7 +64,8 @@ static void *run(const struct gf_backend *backend, const struct gf_plan *plan, c
     out.data = malloc(gf_image_bytes(&plan->out));
     fuzz_need(out.data != NULL, "no memory");
     status = backend->open(plan, &state, &e);
-    for (uint64_t z = 0; status == GF_OK && z < (plan->dimensions == 3 ? 1 : plan->out.depth); z++) {
+    uint64_t planes = plan->dimensions == 3 ? 1 : plan->out.depth;
+    for (uint64_t z = 0; status == GF_OK && z < planes; z++) {
         struct gf_slab from = in, to = out;
         to.rows = plan->out.height;
         to.planes = plan->dimensions == 3 ? plan->out.depth : 1;
@@ -127,7 +128,8 @@ static void filter(const struct gf_request *r, uint32_t choice)
         status = gf_plan_make(&plan, r, mask, &image, false, "in", &e);
         fuzz_need_status(status, 1u << GF_OK | 1u << GF_EUSAGE | 1u << GF_EFEATURE |
                          1u << GF_EMEMORY, &e);
-        if (status == GF_OK && (uint64_t)mask->size[0] * mask->size[1] * mask->size[2] < MOST_TAPS) {
+        uint64_t taps = (uint64_t)mask->size[0] * mask->size[1] * mask->size[2];
+        if (status == GF_OK && taps < MOST_TAPS) {
             /* The block is just as large as the samples. */
             uint64_t bytes = gf_image_bytes(&image);
             uint8_t *samples = malloc(bytes);

@@ -88,7 +88,8 @@ static void compare(const struct gf_format *format, const struct fuzz_picture *p
                   "%s: another profile", format->name);
 }
 
-static void round_trip(const struct fuzz_picture *p, const struct gf_format *format, uint32_t choice)
+static void round_trip(const struct fuzz_picture *p, const struct gf_format *format,
+                       uint32_t choice)
 {
     static const char *const compressions[] = {NULL, NULL, "none", "lzw", "deflate", "packbits",
                                                "zstd", "lzma"};

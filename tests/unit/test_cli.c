@@ -30,7 +30,8 @@ static enum gf_status parse(struct gf_request *r, const char *line, struct gf_er
 static void takes_options_anywhere(void **state)
 {
     static const char *const lines[] = {
-        "gpufilt blur -k gauss5 -b wrap in out", "gpufilt blur in out --kernel=gauss5 --border=wrap",
+        "gpufilt blur -k gauss5 -b wrap in out",
+        "gpufilt blur in out --kernel=gauss5 --border=wrap",
         "gpufilt -k gauss5 blur in -bwrap out", "gpufilt blur -kgauss5 -b wrap -- in out"};
     (void)state;
     for (size_t i = 0; i < GF_COUNT(lines); i++) {
@@ -116,8 +117,10 @@ static void refuses_with_one_line(void **state)
         {"gpufilt -q frobnicate", "unknown command", GF_EUSAGE},
         {"gpufilt blur -k gauss5 --bordr wrap in out", "did you mean --border", GF_EUSAGE},
         {"gpufilt convert -k gauss5 in out", "-k", GF_EUSAGE},
-        {"gpufilt blur -k gauss5 -b reflect in out", "reflect101 (d c b | a b c d | c b a)", GF_EUSAGE},
-        {"gpufilt blur -k gauss5 -b mirror in out", "symmetric (c b a | a b c d | d c b)", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 -b reflect in out", "reflect101 (d c b | a b c d | c b a)",
+         GF_EUSAGE},
+        {"gpufilt blur -k gauss5 -b mirror in out", "symmetric (c b a | a b c d | d c b)",
+         GF_EUSAGE},
         {"gpufilt blur -k gauss5 -b clmp in out", "did you mean 'clamp'", GF_EUSAGE},
         {"gpufilt blur -k gauss5 --sigma 2 in out", "exclude each other", GF_EUSAGE},
         {"gpufilt blur --sigma 2 --fwhm 2 in out", "exclude each other", GF_EUSAGE},

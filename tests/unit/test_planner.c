@@ -14,18 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct gf_image image_of(enum gf_type type, uint64_t w, uint64_t h, uint64_t d, uint32_t channels)
+static struct gf_image image_of(enum gf_type type, uint64_t w, uint64_t h, uint64_t d,
+                                uint32_t channels)
 {
-    struct gf_image image = {.width = w, .height = h, .depth = d, .channels = channels, .type = type,
-                             .color = channels >= 3 ? GF_RGB : GF_GRAY,
+    struct gf_image image = {.width = w, .height = h, .depth = d, .channels = channels,
+                             .type = type, .color = channels >= 3 ? GF_RGB : GF_GRAY,
                              .alpha = channels == 2 || channels == 4 ? (int)channels - 1 : -1,
                              .volume = d > 1};
     return image;
 }
 
 /* Parses a command line and plans its filter over the image. */
-static enum gf_status plan_line(const char *line, const struct gf_image *image, struct gf_plan *plan,
-                                struct gf_error *e)
+static enum gf_status plan_line(const char *line, const struct gf_image *image,
+                                struct gf_plan *plan, struct gf_error *e)
 {
     static char copy[512];
     char *argv[32];
@@ -210,7 +211,8 @@ static void refuses(void **state)
         struct gf_error e;
         enum gf_status status = plan_line(rows[i].line, &image, &plan, &e);
         if (status != rows[i].status || !strstr(e.text, rows[i].says))
-            fail_msg("%s: status %d, '%s', expected '%s'", rows[i].line, (int)status, e.text, rows[i].says);
+            fail_msg("%s: status %d, '%s', expected '%s'", rows[i].line, (int)status, e.text,
+                     rows[i].says);
     }
 }
 
