@@ -116,7 +116,7 @@ FN(sum_rows)(const struct gf_chain *c, size_t x, const int n)
 
 static void FN(chain)(const struct gf_chain *c)
 {
-    size_t x = c->first;
+    size_t x = 0;
 
     /* The first rows must not be the last ones too. */
     if (c->outputs == GF_CHAIN_ROWS && c->ny >= GF_CHAIN_ROWS - 1) {

@@ -26,14 +26,14 @@ enum gf_lane { GF_LANE_I16, GF_LANE_I32, GF_LANE_F32, GF_LANE_F64, GF_LANE_COUNT
 /* Sums of taps, in the order x, y, z, each from +0:
  *   to[o][l] = chain over k < nz, j < ny, i < nx of
  *              taps[(k*ny + j)*nx + i] * rows[k*(ny+outputs-1) + o + j][l + i*step]
- * for first <= l < lanes. A separable pass is the case of a single axis. */
+ * for l < lanes. A separable pass is the case of a single axis. */
 struct gf_chain {
     const void *const *rows;
     size_t nz, ny, nx, step;
     const void *taps;
     void *const *to;
     size_t outputs; /* 1 .. GF_CHAIN_ROWS */
-    size_t first, lanes;
+    size_t lanes;
 };
 
 /* Division by constants of an EXACT plan with NORMALIZE or alpha. */

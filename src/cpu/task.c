@@ -110,23 +110,41 @@ static void load_row(const struct gf_cpu *cpu, const struct block *b, int64_t y,
     }
 }
 
-/* Sums a chain; masks with very many taps in pieces of its lanes. False when stopped. */
-static bool sum_chain(const struct gf_cpu *cpu, struct gf_chain chain)
+/* A chain in pieces of its lanes. */
+static bool sum_pieces(const struct gf_cpu *cpu, const struct gf_chain *chain, const void **rows,
+                       uint64_t each)
 {
-    size_t lanes = chain.lanes;
-    uint64_t each = (uint64_t)chain.nz * chain.ny * chain.nx * chain.outputs;
-    uint64_t piece = WORK_BETWEEN_LOOKS / each;
+    uint64_t step = WORK_BETWEEN_LOOKS / each;
+    uint64_t row_count = (uint64_t)chain->nz * (chain->ny + chain->outputs - 1);
+    struct gf_chain piece = *chain;
+    void *to[GF_CHAIN_ROWS];
 
     /* Multiples of the lanes that every instruction set sums together, where there can be. */
-    piece = piece >= 384 ? piece / 384 * 384 : piece >= 96 ? 96 : 48;
-    for (size_t x = 0; x < lanes; x = chain.lanes) {
+    step = step >= 384 ? step / 384 * 384 : step >= 96 ? 96 : 48;
+    piece.to = to;
+    for (size_t x = 0; x < chain->lanes; x += step) {
         if (stopped())
             return false;
-        chain.first = x;
-        chain.lanes = gf_min(lanes, x + piece);
-        cpu->kernels->chain[cpu->lane](&chain);
+        for (uint64_t i = 0; x > 0 && i < row_count; i++)
+            rows[i] = (const char *)rows[i] + step * cpu->lane_bytes;
+        for (size_t o = 0; o < chain->outputs; o++)
+            to[o] = (char *)chain->to[o] + x * cpu->lane_bytes;
+        piece.lanes = gf_min(chain->lanes - x, step);
+        cpu->kernels->chain[cpu->lane](&piece);
     }
     return true;
+}
+
+/* Sums a chain over `rows`, which may be changed. False when stopped. */
+static bool sum_chain(const struct gf_cpu *cpu, struct gf_chain *chain, const void **rows)
+{
+    uint64_t each = (uint64_t)chain->nz * chain->ny * chain->nx * chain->outputs;
+
+    chain->rows = rows;
+    if (each * chain->lanes > WORK_BETWEEN_LOOKS)
+        return sum_pieces(cpu, chain, rows, each);
+    cpu->kernels->chain[cpu->lane](chain);
+    return !stopped();
 }
 
 /* A row as the y sum wants it: loaded and, when separable, summed along x. False, here and
@@ -143,9 +161,9 @@ static bool source_row(const struct gf_cpu *cpu, struct gf_worker *w, const stru
     load_row(cpu, b, y, z, w->extended);
     const void *rows[] = {w->extended};
     void *const tos[] = {to};
-    return sum_chain(cpu, (struct gf_chain){
-        .rows = rows, .nz = 1, .ny = 1, .nx = plan->size[0], .step = plan->in.channels,
-        .taps = cpu->taps[0], .to = tos, .outputs = 1, .lanes = b->pixels * plan->in.channels});
+    return sum_chain(cpu, &(struct gf_chain){
+        .nz = 1, .ny = 1, .nx = plan->size[0], .step = plan->in.channels, .taps = cpu->taps[0],
+        .to = tos, .outputs = 1, .lanes = b->pixels * plan->in.channels}, rows);
 }
 
 /* Bytes of a row that source_row makes. */
@@ -190,11 +208,10 @@ static bool sum_rows(const struct gf_cpu *cpu, struct gf_worker *w, const struct
             memcpy(to[o], w->pointers[o], lanes * cpu->lane_bytes);
         return true;
     }
-    return sum_chain(cpu, (struct gf_chain){
-        .rows = w->pointers, .nz = 1, .ny = plan->size[1],
-        .nx = plan->separable ? 1 : plan->size[0], .step = plan->in.channels,
-        .taps = cpu->taps[plan->separable ? 1 : 0], .to = to, .outputs = outputs,
-        .lanes = lanes});
+    return sum_chain(cpu, &(struct gf_chain){
+        .nz = 1, .ny = plan->size[1], .nx = plan->separable ? 1 : plan->size[0],
+        .step = plan->in.channels, .taps = cpu->taps[plan->separable ? 1 : 0], .to = to,
+        .outputs = outputs, .lanes = lanes}, w->pointers);
 }
 
 /* Planes one at a time. */
@@ -263,10 +280,10 @@ static bool sum_planes(const struct gf_cpu *cpu, struct gf_worker *w, const stru
     for (uint64_t y = 0; y < b->rows; y++) {
         for (size_t k = 0; k < window_size; k++)
             w->pointers[k] = plane_at(cpu, w, first + (int64_t)k) + y * source_bytes(cpu);
-        bool done = sum_chain(cpu, (struct gf_chain){
-            .rows = w->pointers, .nz = 1, .ny = plan->size[2], .nx = 1, .step = 0,
-            .taps = cpu->taps[2], .to = (void *const *)w->acc, .outputs = outputs,
-            .lanes = b->pixels * plan->in.channels});
+        bool done = sum_chain(cpu, &(struct gf_chain){
+            .nz = 1, .ny = plan->size[2], .nx = 1, .step = 0, .taps = cpu->taps[2],
+            .to = (void *const *)w->acc, .outputs = outputs,
+            .lanes = b->pixels * plan->in.channels}, w->pointers);
         if (!done)
             return false;
         for (size_t o = 0; o < outputs; o++)
@@ -289,10 +306,10 @@ static bool sum_box(const struct gf_cpu *cpu, struct gf_worker *w, const struct 
             for (size_t j = 0; j < plan->size[1] + outputs - 1; j++)
                 *pointer++ = plane + (y + j) * source_bytes(cpu);
         }
-        bool done = sum_chain(cpu, (struct gf_chain){
-            .rows = w->pointers, .nz = plan->size[2], .ny = plan->size[1], .nx = plan->size[0],
+        bool done = sum_chain(cpu, &(struct gf_chain){
+            .nz = plan->size[2], .ny = plan->size[1], .nx = plan->size[0],
             .step = plan->in.channels, .taps = cpu->taps[0], .to = (void *const *)w->acc,
-            .outputs = outputs, .lanes = b->pixels * plan->in.channels});
+            .outputs = outputs, .lanes = b->pixels * plan->in.channels}, w->pointers);
         if (!done)
             return false;
         for (size_t o = 0; o < outputs; o++)
