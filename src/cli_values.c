@@ -217,8 +217,8 @@ static enum gf_status parse_border(const char *value, struct gf_request *r, stru
                        "(%s)", value, gf_border_row(GF_BORDER_SYMMETRIC)->picture,
                        gf_border_row(GF_BORDER_REFLECT101)->picture);
     closest = gf_closest(value, names, GF_COUNT(names));
-    return gf_fail(e, GF_EUSAGE, "--border '%s': unknown%s%s%s; known: constant%s", value,
-                   closest ? ", did you mean '" : "", closest ? closest : "", closest ? "'?" : "",
+    return gf_fail(e, GF_EUSAGE, "--border '%s': unknown%s%s%s known: constant%s", value,
+                   closest ? ", did you mean '" : "", closest ? closest : "", closest ? "'?" : ";",
                    list);
 }
 

@@ -25,3 +25,13 @@ enum gf_status gf_fail(struct gf_error *e, enum gf_status status, const char *fo
     strcpy(e->text, text);
     return status;
 }
+
+enum gf_status gf_name_error(const char *name, enum gf_status status, struct gf_error *e)
+{
+    struct gf_error inner;
+    if (status == GF_OK || status == GF_ESIGNAL || !e || !name ||
+        strncmp(e->text, name, strlen(name)) == 0)
+        return status;
+    inner = *e;
+    return gf_fail(e, status, "%s: %s", name, inner.text);
+}

@@ -149,7 +149,8 @@ void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf
                          (unsigned long long)reader->images);
     gf_buffer_text(t, "\noutput       ");
     if (out_path) {
-        gf_buffer_escaped(t, out_path, strlen(out_path));
+        const char *shown = strcmp(out_path, "-") == 0 ? "standard output" : out_path;
+        gf_buffer_escaped(t, shown, strlen(shown));
         gf_buffer_printf(t, ": %s, ", out_format->name);
     } else {
         gf_buffer_text(t, "(none named): ");

@@ -280,6 +280,8 @@ static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel
         status = plan_all(&job, &bytes, e);
     if (status == GF_OK && out_path)
         status = r->dry_run ? try_output(&job, e) : write_result(&job, bytes, e);
+    if (status == GF_EMEMORY)
+        gf_name_error(in_path, status, e);
     planned_free(&job.first);
     gf_reader_close(&job.reader);
     return status;

@@ -5,7 +5,6 @@
 #include "util.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,7 +266,6 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     /* Some is left to the coding and to the backend's own buffers. */
     uint64_t room = budget - gf_min(budget / 2, CODING_BYTES);
     bool several;
-    char what[160];
 
     plan->threads = plan_threads(plan, r);
     /* Bands much lower than the mask would spend their time on the halo. */
@@ -291,8 +289,8 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
         else
             plan->slab /= 2;
     }
-    snprintf(what, sizeof what, "%s: %s", name, volume ? "slabs of planes" : "bands of rows");
-    return gf_memory_check(plan->host_bytes, what, e);
+    return gf_name_error(name, gf_memory_check(plan->host_bytes, volume ? "slabs of planes"
+                                                                        : "bands of rows", e), e);
 }
 
 enum gf_status gf_plan_make(struct gf_plan *plan, const struct gf_request *r,
@@ -313,6 +311,9 @@ enum gf_status gf_plan_make(struct gf_plan *plan, const struct gf_request *r,
     plan->gain = fabs(sum) < 1e-9 * gf_mask_abs_sum(mask) / mask->divisor ? 0 : sum;
     GF_TRY(plan_geometry(plan, r, mask, name, e));
     plan_alpha(plan, r, divide_alpha);
+    if (divide_alpha && plan->out.alpha_associated)
+        return gf_fail(e, GF_EFEATURE, "%s: a derivative of colour that is stored multiplied by "
+                       "alpha fits TIFF and raw alone; write a .tif", name);
     plan->arith = choose_arith(plan, mask);
     plan->out.type = r->type_given ? r->type
                      : plan->gain > 0 ? plan->in.type : derivative_type(plan->in.type, mask);

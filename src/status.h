@@ -33,6 +33,10 @@ struct gf_error {
 enum gf_status gf_fail(struct gf_error *e, enum gf_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Puts `name` before a message that does not begin with it: what ran out of memory deep
+ * inside does not know whose it was. Returns `status`. */
+enum gf_status gf_name_error(const char *name, enum gf_status status, struct gf_error *e);
+
 /* Returns the status of `call` from the calling function unless it is GF_OK. */
 #define GF_TRY(call)                          \
     do {                                      \

@@ -132,18 +132,6 @@ static enum gf_status find_format(struct gf_reader *r, const char *path, struct 
     return unknown_format(r->name, head, size, e);
 }
 
-/* Puts the file's name before a message that lacks it: what ran out of memory deep inside
- * does not know whose it was. */
-static enum gf_status named(const char *name, enum gf_status status, struct gf_error *e)
-{
-    struct gf_error inner;
-    if (status == GF_OK || status == GF_ESIGNAL || !e || !name ||
-        strncmp(e->text, name, strlen(name)) == 0)
-        return status;
-    inner = *e;
-    return gf_fail(e, status, "%s: %s", name, inner.text);
-}
-
 enum gf_status gf_reader_open(struct gf_reader **out, const char *path,
                               const struct gf_read_options *options, struct gf_error *e)
 {
@@ -162,7 +150,7 @@ enum gf_status gf_reader_open(struct gf_reader **out, const char *path,
         status = find_format(r, path, e);
     }
     if (status == GF_OK)
-        status = named(r->name, r->format->open(r, e), e);
+        status = gf_name_error(r->name, r->format->open(r, e), e);
     if (status != GF_OK)
         gf_reader_close(&r);
     *out = r;
@@ -174,7 +162,7 @@ enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_i
 {
     enum gf_status status;
     memset(image, 0, sizeof *image);
-    status = named(r->name, r->format->select(r, index, image, e), e);
+    status = gf_name_error(r->name, r->format->select(r, index, image, e), e);
     if (status != GF_OK)
         gf_meta_free(&image->meta);
     return status;
@@ -183,13 +171,13 @@ enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_i
 enum gf_status gf_reader_rows(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
                               struct gf_error *e)
 {
-    return named(r->name, r->format->read_rows(r, first, count, rows, e), e);
+    return gf_name_error(r->name, r->format->read_rows(r, first, count, rows, e), e);
 }
 
 enum gf_status gf_reader_finish(struct gf_reader *r, struct gf_error *e)
 {
     if (r->format->finish)
-        GF_TRY(named(r->name, r->format->finish(r, e), e));
+        GF_TRY(gf_name_error(r->name, r->format->finish(r, e), e));
     return gf_in_unchanged(r->in, e);
 }
 
@@ -237,7 +225,7 @@ enum gf_status gf_writer_open(struct gf_writer **out, const char *path,
     status = gf_out_open(&w->out, path, &opening, e);
     if (status == GF_OK) {
         w->name = gf_out_name(w->out);
-        status = named(w->name, format->create(w, e), e);
+        status = gf_name_error(w->name, format->create(w, e), e);
     }
     if (status != GF_OK)
         gf_writer_abort(&w);
@@ -290,7 +278,7 @@ enum gf_status gf_writer_begin(struct gf_writer *w, const struct gf_image *image
     w->rows = 0;
     if (w->index == 0)
         note_what_is_left_out(w);
-    return named(w->name, w->format->begin(w, e), e);
+    return gf_name_error(w->name, w->format->begin(w, e), e);
 }
 
 static enum gf_status wrong_rows(const struct gf_writer *w, uint64_t rows, struct gf_error *e)
@@ -305,7 +293,7 @@ enum gf_status gf_writer_rows(struct gf_writer *w, const void *rows, uint64_t co
 {
     if (count > w->image.height * w->image.depth - w->rows)
         return wrong_rows(w, w->rows + count, e);
-    GF_TRY(named(w->name, w->format->write_rows(w, rows, count, e), e));
+    GF_TRY(gf_name_error(w->name, w->format->write_rows(w, rows, count, e), e));
     w->rows += count;
     return GF_OK;
 }
@@ -315,7 +303,7 @@ enum gf_status gf_writer_end(struct gf_writer *w, struct gf_error *e)
     if (w->rows != w->image.height * w->image.depth)
         return wrong_rows(w, w->rows, e);
     if (w->format->end)
-        GF_TRY(named(w->name, w->format->end(w, e), e));
+        GF_TRY(gf_name_error(w->name, w->format->end(w, e), e));
     w->index++;
     return GF_OK;
 }
@@ -325,7 +313,7 @@ enum gf_status gf_writer_commit(struct gf_writer **pointer, struct gf_error *e)
     struct gf_writer *w = *pointer;
     enum gf_status status = GF_OK;
     if (w->format->complete)
-        status = named(w->name, w->format->complete(w, e), e);
+        status = gf_name_error(w->name, w->format->complete(w, e), e);
     if (status == GF_OK)
         status = gf_out_commit(&w->out, e);
     gf_writer_abort(pointer);

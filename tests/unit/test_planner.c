@@ -24,6 +24,9 @@ static struct gf_image image_of(enum gf_type type, uint64_t w, uint64_t h, uint6
     return image;
 }
 
+/* The output cannot hold colour that is stored multiplied by alpha. */
+static bool divide_alpha;
+
 /* Parses a command line and plans its filter over the image. */
 static enum gf_status plan_line(const char *line, const struct gf_image *image,
                                 struct gf_plan *plan, struct gf_error *e)
@@ -47,7 +50,7 @@ static enum gf_status plan_line(const char *line, const struct gf_image *image,
     if (status == GF_OK)
         status = gf_filter_mask(&r, &kernel, image, "in", &own, &mask, e);
     if (status == GF_OK)
-        status = gf_plan_make(plan, &r, mask, image, false, "in", e);
+        status = gf_plan_make(plan, &r, mask, image, divide_alpha, "in", e);
     gf_mask_free(&own);
     gf_kernel_free(&kernel);
     gf_request_free(&r);
@@ -189,6 +192,23 @@ static void handles_alpha(void **state)
     }
 }
 
+static void divides_stored_alpha(void **state)
+{
+    struct gf_image image = image_of(GF_U8, 9, 9, 1, 4);
+    struct gf_plan plan;
+    struct gf_error e;
+    (void)state;
+    image.alpha_associated = true;
+    divide_alpha = true;
+    assert_int_equal(plan_line("convert", &image, &plan, &e), GF_OK);
+    assert_true(plan.alpha_divide && !plan.alpha_multiply && plan.alpha_scale == 255);
+    assert_false(plan.out.alpha_associated);
+    gf_plan_free(&plan);
+    assert_int_equal(plan_line("correlate -k sobel-x", &image, &plan, &e), GF_EFEATURE);
+    assert_non_null(strstr(e.text, "write a .tif"));
+    divide_alpha = false;
+}
+
 static void refuses(void **state)
 {
     static const struct {
@@ -242,7 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decides_arithmetic_and_type), cmocka_unit_test(shares_the_divisor_out),
         cmocka_unit_test(chooses_the_dimension),       cmocka_unit_test(shrinks_and_crops),
-        cmocka_unit_test(handles_alpha),               cmocka_unit_test(refuses),
+        cmocka_unit_test(handles_alpha),               cmocka_unit_test(divides_stored_alpha),
+        cmocka_unit_test(refuses),
         cmocka_unit_test(obeys_the_memory_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
