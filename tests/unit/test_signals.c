@@ -256,6 +256,8 @@ static void reader_has_gone(void **state)
         int ends[2], result;
         pid_t child;
         assert_int_equal(pipe(ends), 0);
+        /* Before there are two of it. */
+        close(ends[0]);
         child = start();
         if (child == 0) {
             struct gf_error e = {""};
@@ -265,13 +267,11 @@ static void reader_has_gone(void **state)
             if (ignored)
                 signal(SIGPIPE, SIG_IGN);
             dup2(ends[1], 1);
-            close(ends[0]);
             status = gf_out_open(&out, "-", &plain, &e);
             if (status == GF_OK)
                 status = gf_out_write(out, "x", 1, &e);
             _exit(status == GF_EOUTPUT && strstr(e.text, "Broken pipe") ? 0 : 1);
         }
-        close(ends[0]);
         close(ends[1]);
         result = result_of(child);
         if (ignored)
