@@ -211,6 +211,9 @@ enum gf_status gf_masks_make(const char *kind, const double sigma[3], const uint
         names[i] = makers[i].name;
         if (strcmp(kind, makers[i].name) != 0)
             continue;
+        if (makers[i].smooths ? size[0] > 0 : sigma[0] > 0)
+            return gf_fail(e, GF_EUSAGE, "masks make %s: takes %s", kind,
+                           makers[i].smooths ? "--sigma, not --size" : "--size, not --sigma");
         GF_TRY(makers[i].make(&mask, sigma, size, truncate, dimensions, e));
         print_command(kind, makers[i].smooths, sigma, &mask, truncate, dimensions, out);
         status = gf_mask_print(&mask, &text, e);

@@ -185,6 +185,13 @@ load helpers
     done
 }
 
+@test "masks make: a width for the smooth ones, a size for the box" {
+    refused 2 masks make box --size 3 --sigma 2
+    says '--size, not --sigma'
+    refused 2 masks make gauss --sigma 2 --size 3
+    says '--sigma, not --size'
+}
+
 @test "every mask that is listed can be shown and used" {
     printf 'P5 5 4 255\nabcdefghijklmnopqrst' >in.pgm
     # shellcheck disable=SC2046
