@@ -264,9 +264,12 @@ static bool takes_next(const char *word)
         const struct gf_option *row = &gf_options[o];
         if (!row->argument)
             continue;
-        if (word[1] == '-' ? strcmp(word + 2, row->name) == 0
-                           : row->letter && word[1] == row->letter && word[2] == '\0')
+        if (word[1] == '-' && strcmp(word + 2, row->name) == 0)
             return true;
+        /* Bundled letters: the first that takes a value takes the rest of the word, if any. */
+        for (const char *s = word + 1; word[1] != '-' && *s; s++)
+            if (row->letter == *s)
+                return s[1] == '\0';
     }
     return false;
 }

@@ -40,7 +40,7 @@ static bool parse_length(const char *text, size_t length, struct gf_length *resu
     if (result->physical && !gf_length_unit(text, length, &mm))
         return false;
     result->value *= mm;
-    return true;
+    return isfinite(result->value);
 }
 
 /* "S[,S[,S]]" from 0, each with a unit; a unit on the last one alone counts for all. */
@@ -69,6 +69,8 @@ static enum gf_status parse_lengths(const struct gf_option *o, const char *value
         if (bare[i]) {
             lengths[i].value *= mm;
             lengths[i].physical = true;
+            if (!isfinite(lengths[i].value))
+                return bad_value(o, value, expected, e);
         }
     return GF_OK;
 }

@@ -30,7 +30,7 @@ enum gf_status gf_name_error(const char *name, enum gf_status status, struct gf_
 {
     struct gf_error inner;
     if (status == GF_OK || status == GF_ESIGNAL || !e || !name ||
-        strncmp(e->text, name, strlen(name)) == 0)
+        (strncmp(e->text, name, strlen(name)) == 0 && e->text[strlen(name)] == ':'))
         return status;
     inner = *e;
     return gf_fail(e, status, "%s: %s", name, inner.text);

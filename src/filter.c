@@ -32,8 +32,13 @@ enum gf_status gf_kernel_load(struct gf_kernel *kernel, const struct gf_request 
         kernel->status[i] = load_form(&kernel->form[i], r, 2 + (int)i, &kernel->error[i]);
     if (kernel->status[0] == GF_OK || (kernel->forms == 2 && kernel->status[1] == GF_OK))
         return GF_OK;
-    *e = kernel->error[0];
-    return kernel->status[0];
+    /* The form that was meant, or the one that says more than that there is none. */
+    unsigned said = kernel->forms == 2 && (r->dimensions == 3 ||
+                                           (kernel->status[0] == GF_EUSAGE &&
+                                            kernel->status[1] != GF_EUSAGE));
+    if (e)
+        *e = kernel->error[said];
+    return kernel->status[said];
 }
 
 void gf_kernel_free(struct gf_kernel *kernel)

@@ -119,3 +119,12 @@ void gf_meta_free(struct gf_meta *meta)
     gf_free(meta->texts);
     memset(meta, 0, sizeof *meta);
 }
+
+void gf_meta_override_spacing(struct gf_meta *meta, const double spacing[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (spacing[a] > 0) {
+            meta->spacing[a] = spacing[a];
+            meta->resolution[0] = meta->resolution[1] = 0;
+        }
+}

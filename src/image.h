@@ -100,6 +100,9 @@ enum gf_status gf_meta_add_text(struct gf_meta *meta, const char *key, const cha
                                 struct gf_error *e);
 /* Copies `size` bytes into `blob`. */
 enum gf_status gf_blob_set(struct gf_blob *blob, const void *data, size_t size, struct gf_error *e);
+/* Takes the axes of `spacing` that are above 0, which count for more than the file; a resolution
+ * that says otherwise goes. */
+void gf_meta_override_spacing(struct gf_meta *meta, const double spacing[3]);
 /* Releases everything and leaves zeros; accepts a zeroed struct. */
 void gf_meta_free(struct gf_meta *meta);
 

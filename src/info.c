@@ -97,6 +97,7 @@ static void text_run(struct gf_buffer *t, uint64_t first, uint64_t last, uint64_
         gf_buffer_printf(t, "  images %llu to %llu\n", (unsigned long long)first + 1,
                          (unsigned long long)last + 1);
     gf_buffer_append(t, block->data, block->size);
+    t->failed |= block->failed;
     gf_buffer_free(block);
 }
 
@@ -191,8 +192,7 @@ static enum gf_status info_file(const struct gf_request *r, const char *path, st
         struct gf_image image = {.alpha = -1};
         struct gf_buffer one = {0};
         status = gf_reader_select(reader, i, &image, e);
-        if (r->spacing[0] > 0)
-            memcpy(image.meta.spacing, r->spacing, sizeof image.meta.spacing);
+        gf_meta_override_spacing(&image.meta, r->spacing);
         if (status == GF_OK && r->json) {
             gf_buffer_text(t, i ? ", " : "");
             json_image(t, &image);

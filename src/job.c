@@ -51,15 +51,6 @@ static const char *shown_name(const struct job *job)
     return strcmp(job->out_path, "-") == 0 ? "standard output" : job->out_path;
 }
 
-/* --spacing counts for more than the file, and a resolution that says otherwise goes. */
-static void override_spacing(const struct gf_request *r, struct gf_meta *meta)
-{
-    if (r->spacing[0] > 0) {
-        memcpy(meta->spacing, r->spacing, sizeof meta->spacing);
-        meta->resolution[0] = meta->resolution[1] = 0;
-    }
-}
-
 /* Reads the header of image `index`, makes its mask and plan, and asks the output format
  * whether it can hold the result. The image stays selected. */
 static enum gf_status plan_image(struct job *job, uint64_t index, struct planned *p,
@@ -69,7 +60,7 @@ static enum gf_status plan_image(struct job *job, uint64_t index, struct planned
     bool divide_alpha;
     memset(p, 0, sizeof *p);
     GF_TRY(gf_reader_select(job->reader, index, &p->in, e));
-    override_spacing(r, &p->in.meta);
+    gf_meta_override_spacing(&p->in.meta, r->spacing);
     GF_TRY(gf_filter_mask(r, job->kernel, &p->in, job->reader->name, &p->own, &p->mask, e));
     divide_alpha = p->in.alpha_associated && job->out_format && !job->out_format->associated_alpha;
     GF_TRY(gf_plan_make(&p->plan, r, p->mask, &p->in, divide_alpha, job->reader->name, e));
@@ -225,7 +216,8 @@ static enum gf_status choose_format(struct job *job, struct gf_error *e)
     return GF_OK;
 }
 
-/* --dry-run: refuses what the run would refuse to open. Pipes and devices are left alone. */
+/* --dry-run: refuses what the run would refuse to open. Pipes, devices and a folder that the run
+ * would make are left alone. */
 static enum gf_status try_output(const struct job *job, struct gf_error *e)
 {
     struct stat info;
@@ -233,6 +225,9 @@ static enum gf_status try_output(const struct job *job, struct gf_error *e)
     enum gf_status status;
     if (strcmp(job->out_path, "-") == 0 ||
         (stat(job->out_path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
+        return GF_OK;
+    if (job->request->output && gf_folder_wanted(job->request) &&
+        stat(job->request->output, &info) != 0)
         return GF_OK;
     status = gf_out_open(&out, job->out_path, &job->request->out, e);
     gf_out_abort(&out);
@@ -280,8 +275,9 @@ static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel
         status = plan_all(&job, &bytes, e);
     if (status == GF_OK && out_path)
         status = r->dry_run ? try_output(&job, e) : write_result(&job, bytes, e);
-    if (status == GF_EMEMORY)
-        gf_name_error(in_path, status, e);
+    if (status == GF_EMEMORY &&
+        !(out_path && strncmp(e->text, shown_name(&job), strlen(shown_name(&job))) == 0))
+        gf_name_error(job.reader ? job.reader->name : in_path, status, e);
     planned_free(&job.first);
     gf_reader_close(&job.reader);
     return status;
@@ -320,8 +316,9 @@ enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
     enum gf_status status;
     if (r->suffix && !gf_folder_wanted(r))
         return gf_fail(e, GF_EUSAGE, "--suffix goes with -o DIR, and -o %s is a file", r->output);
-    if (r->kernel && strcmp(r->kernel, "@-") == 0 && strcmp(r->operands[0], "-") == 0)
-        return gf_fail(e, GF_EUSAGE, "standard input cannot be both the mask and the image");
+    for (size_t i = 0; r->kernel && i < (r->output ? r->operand_count : 1); i++)
+        if (strcmp(r->kernel, "@-") == 0 && strcmp(r->operands[i], "-") == 0)
+            return gf_fail(e, GF_EUSAGE, "standard input cannot be both the mask and the image");
     GF_TRY(gf_kernel_load(&kernel, r, e));
     if (r->output && gf_folder_wanted(r))
         status = run_into_folder(r, &kernel, e);

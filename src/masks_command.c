@@ -102,7 +102,9 @@ static void show(const struct gf_mask *mask, struct gf_buffer *out)
 {
     char text[GF_NUMBER_TEXT], size[40];
     const struct gf_mask_row *row;
-    gf_buffer_printf(out, "name       %s\n", mask->name);
+    gf_buffer_text(out, "name       ");
+    gf_buffer_escaped(out, mask->name, strlen(mask->name));
+    gf_buffer_text(out, "\n");
     for (unsigned i = 0; (row = gf_mask_row(i)) != NULL; i++)
         if (strcmp(row->name, mask->name) == 0)
             gf_buffer_printf(out, "           %s\n", row->summary);
@@ -211,9 +213,8 @@ enum gf_status gf_masks_make(const char *kind, const double sigma[3], const uint
         names[i] = makers[i].name;
         if (strcmp(kind, makers[i].name) != 0)
             continue;
-        if (makers[i].smooths ? size[0] > 0 : sigma[0] > 0)
-            return gf_fail(e, GF_EUSAGE, "masks make %s: takes %s", kind,
-                           makers[i].smooths ? "--sigma, not --size" : "--size, not --sigma");
+        if (makers[i].smooths && size[0] > 0)
+            return gf_fail(e, GF_EUSAGE, "masks make %s: takes --sigma, not --size", kind);
         GF_TRY(makers[i].make(&mask, sigma, size, truncate, dimensions, e));
         print_command(kind, makers[i].smooths, sigma, &mask, truncate, dimensions, out);
         status = gf_mask_print(&mask, &text, e);
@@ -249,6 +250,8 @@ static enum gf_status make(const struct gf_request *r, const char *kind, struct 
     int dimensions = r->dimensions ? r->dimensions : 2;
     double sigma[3] = {0, 0, 0};
     uint32_t size[3] = {0, 0, 0};
+    if (strcmp(kind, "box") == 0 && r->sigma_count)
+        return gf_fail(e, GF_EUSAGE, "masks make box: takes --size, not --sigma");
     GF_TRY(check_count("--sigma", r->sigma_count, dimensions, e));
     GF_TRY(check_count("--size", r->mask_size_count, dimensions, e));
     for (int a = 0; a < dimensions; a++) {
@@ -269,6 +272,8 @@ enum gf_status gf_masks_run(const struct gf_request *r, struct gf_error *e)
     const char *action = r->operand_count ? r->operands[0] : "list";
     enum gf_status status;
 
+    if (strcmp(action, "make") != 0 && (r->sigma_count || r->mask_size_count))
+        return gf_fail(e, GF_EUSAGE, "masks %s: --sigma and --size go with masks make", action);
     if (strcmp(action, "list") == 0 && r->operand_count <= 1)
         status = gf_masks_list(&text, e);
     else if (strcmp(action, "show") == 0 && r->operand_count == 2)

@@ -282,7 +282,7 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
         if (!several || plan->threads == 1)
             plan->buffers = 1;
         plan->host_bytes = plan->buffers * slab_bytes(plan, plan->slab, in_unit, out_unit);
-        if (plan->host_bytes <= room || plan->slab == 1)
+        if (plan->host_bytes <= room || (plan->slab == 1 && plan->buffers == 1))
             break;
         if (plan->buffers == 2 && plan->slab <= plan->size[volume ? 2 : 1])
             plan->buffers = 1;

@@ -40,19 +40,6 @@ bool gf_parse_u64(const char *text, uint64_t *value)
     return true;
 }
 
-bool gf_parse_i64(const char *text, int64_t *value)
-{
-    bool negative = *text == '-';
-    uint64_t sum;
-
-    if (*text == '-' || *text == '+')
-        text++;
-    if (!gf_parse_u64(text, &sum) || sum > (uint64_t)INT64_MAX + negative)
-        return false;
-    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
-    return true;
-}
-
 static bool parse_special(const char *text, double *value)
 {
     bool negative = *text == '-';

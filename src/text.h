@@ -20,8 +20,6 @@ static inline bool gf_is_digit(char c) { return c >= '0' && c <= '9'; }
 bool gf_take_u64(const char **text, uint64_t *value);
 /* Decimal digits only. */
 bool gf_parse_u64(const char *text, uint64_t *value);
-/* An optional sign and decimal digits. */
-bool gf_parse_i64(const char *text, int64_t *value);
 /* Decimal, with or without exponent; not hexadecimal. What is too large for a double is
  * refused. With `special` also [+-]inf and nan, in any case. */
 bool gf_parse_double(const char *text, bool special, double *value);

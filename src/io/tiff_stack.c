@@ -277,7 +277,8 @@ static void describe_imagej(struct gf_buffer *b, const struct gf_image *image, c
     static const char *const ours[] = {"images=", "channels=", "slices=", "frames=", "spacing=",
                                        "unit="};
     const char *all = text;
-    bool first = true, set_unit = s->unit == 0 && image->meta.spacing[2] > 0;
+    bool known = image->meta.spacing[0] > 0 || image->meta.spacing[2] > 0;
+    bool first = true, set_unit = s->unit == 0 && known;
     size_t size;
     const char *unit = line_value(text, "unit", &size);
     double step = s->spacing[2];
@@ -385,13 +386,17 @@ enum gf_status gf_tiff_describe(const struct gf_writer *w, struct gf_tiff_words 
     /* What makes volumes of pages stands on the first one, for all of them. */
     bool first = w->index == 0, done = false;
 
-    if (words->imagej)
-        return GF_OK;
     gf_free(words->text);
     words->text = NULL;
-    words->unit = 0;
     gf_tiff_stack_parse(old, image->channels / gf_tiff_pages_per_plane(image), &s);
-    if (s.kind == GF_TIFF_IMAGEJ && first) {
+    if (!words->imagej)
+        words->unit = 0;
+    if (words->imagej) {
+        /* The first image's words hold for all; a page's own are kept beside them. */
+        if (old && s.kind == GF_TIFF_PLAIN && image->depth == 1)
+            gf_buffer_text(&b, old);
+        done = true;
+    } else if (s.kind == GF_TIFF_IMAGEJ && first) {
         describe_imagej(&b, image, old, w->images, &s);
         words->imagej = true;
         words->unit = s.unit;
@@ -407,7 +412,7 @@ enum gf_status gf_tiff_describe(const struct gf_writer *w, struct gf_tiff_words 
         gf_buffer_text(&b, "ImageJ=1.53\n");
         if (image->depth > 1)
             counts(&b, image->depth, gf_tiff_pages_per_plane(image), w->images);
-        if (w->images > 1 || gf_tiff_pages_per_plane(image) > 1)
+        if (image->depth > 1 && (w->images > 1 || gf_tiff_pages_per_plane(image) > 1))
             gf_buffer_text(&b, "hyperstack=true\n");
         if (image->meta.spacing[0] > 0 || image->meta.spacing[2] > 0) {
             gf_buffer_text(&b, "unit=mm\n");

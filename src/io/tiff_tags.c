@@ -202,7 +202,7 @@ enum gf_status gf_tiff_set_tags(TIFF *tif, const struct gf_writer *w,
     set_coding(tif, coding);
     if (first)
         set_texts(tif, &im->meta);
-    if (words->text && first && (w->index == 0 || !words->imagej))
+    if (words->text && first)
         TIFFSetField(tif, TIFFTAG_IMAGEDESCRIPTION, words->text);
     set_resolution(tif, &im->meta, words->unit);
     return set_channels(tif, im, coding, e);

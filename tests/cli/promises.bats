@@ -127,3 +127,44 @@ END
 @test "Gaussians of any width, unit and border against sums in exact arithmetic" {
     python3 "$tests/oracle/value_sweep.py" gauss "$GPUFILT"
 }
+
+@test "a memory limit that one thread obeys is enough for four" {
+    truncate -s 160000000 flat_10000000x4_f32.raw
+    ok convert --max-memory 120M -j 1 --sync none flat_10000000x4_f32.raw one.raw -f raw
+    ok convert --max-memory 120M -j 4 --sync none flat_10000000x4_f32.raw four.raw -f raw
+    cmp one.raw four.raw
+}
+
+@test "--dry-run takes a folder that the run would make" {
+    cp "$samples/cell.png" a.png
+    ok blur -k gauss5 --dry-run -o newdir a.png
+    [ ! -e newdir ]
+}
+
+@test "--spacing of x and y keeps z, and what pages say about themselves" {
+    ok convert --spacing 1,1,3 "$samples/ct_96x96x64_u16le.raw" stack.tif
+    ok convert --spacing 2,2 stack.tif out.tif
+    ok info --json out.tif
+    prints '"spacing_mm": [2, 2, 3]'
+    python3 - <<'END'
+import struct
+# Three pages of one sample, each with its own description.
+out, at, links = bytearray(b'II*\0' + bytes(4)), 4, []
+for page in range(3):
+    text = b'page %d of three\0' % page
+    text_at = len(out)
+    out += text + bytes([page]) + b'\0' * (-(len(text) + 1) % 2)
+    struct.pack_into('<I', out, at, len(out))
+    tags = [(256, 4, 1, 1), (257, 4, 1, 1), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1),
+            (270, 2, len(text), text_at), (273, 4, 1, text_at + len(text)), (277, 3, 1, 1),
+            (278, 4, 1, 1), (279, 4, 1, 1)]
+    out += struct.pack('<H', len(tags))
+    for tag in tags:
+        out += struct.pack('<HHII', *tag)
+    at = len(out)
+    out += bytes(4)
+open('pages.tif', 'wb').write(out)
+END
+    ok convert --spacing 0.5,0.5 pages.tif spaced.tif
+    for page in 0 1 2; do grep -q "page $page of three" spaced.tif || fail "page $page lost its words"; done
+}
