@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_folder(const char *path)
 {
@@ -15,13 +16,17 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
+bool gf_folder_named(const char *path)
+{
+    size_t length = strlen(path);
+    return is_folder(path) || (length && path[length - 1] == '/');
+}
+
 bool gf_folder_wanted(const struct gf_request *r)
 {
-    size_t length = strlen(r->output);
     if (strcmp(r->output, "-") == 0)
         return r->operand_count > 1;
-    return r->operand_count > 1 || is_folder(r->output) ||
-           (length && r->output[length - 1] == '/') ||
+    return r->operand_count > 1 || gf_folder_named(r->output) ||
            (!r->format && !gf_format_by_path(r->output));
 }
 
@@ -160,7 +165,10 @@ enum gf_status gf_folder_prepare(struct gf_folder *f, const struct gf_request *r
     }
     GF_TRY(refuse_same_names(f, r, e));
     GF_TRY(refuse_same_places(f, r, e));
-    if (r->dry_run || mkdir(r->output, 0777) == 0 || (errno == EEXIST && is_folder(r->output)))
+    if (r->dry_run)
+        return GF_OK;
+    f->made = mkdir(r->output, 0777) == 0 ? r->output : NULL;
+    if (f->made || (errno == EEXIST && is_folder(r->output)))
         return GF_OK;
     return gf_fail(e, GF_EOUTPUT, "%s: the folder could not be made: %s", r->output,
                    strerror(errno));
@@ -171,5 +179,8 @@ void gf_folder_free(struct gf_folder *f)
     for (size_t i = 0; i < f->count; i++)
         gf_free(f->names[i]);
     gf_free(f->names);
+    /* Gone again when nothing came into it; not when anything did. */
+    if (f->made)
+        (void)rmdir(f->made);
     memset(f, 0, sizeof *f);
 }

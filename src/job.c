@@ -164,10 +164,12 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
     if (job->request->on_clip == GF_CLIP_IGNORE || (clipped == 0 && c->nan == 0))
         return GF_OK;
     if (clipped)
-        snprintf(text, sizeof text, "%llu of %llu samples do not fit %s and were clipped (%llu "
+        snprintf(text, sizeof text, "%llu of %llu samples do not fit %s and %s (%llu "
                  "below, %llu above)", (unsigned long long)clipped,
                  (unsigned long long)job->samples,
-                 gf_type_name(p->plan.out.type), (unsigned long long)c->clipped_low,
+                 gf_type_name(p->plan.out.type),
+                 job->request->on_clip == GF_CLIP_ERROR ? "would be clipped" : "were clipped",
+                 (unsigned long long)c->clipped_low,
                  (unsigned long long)c->clipped_high);
     if (c->nan)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%llu NaN became 0",
@@ -319,6 +321,10 @@ enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
     for (size_t i = 0; r->kernel && i < (r->output ? r->operand_count : 1); i++)
         if (strcmp(r->kernel, "@-") == 0 && strcmp(r->operands[i], "-") == 0)
             return gf_fail(e, GF_EUSAGE, "standard input cannot be both the mask and the image");
+    if (!r->output && r->operand_count == 2 && gf_folder_named(r->operands[1]) &&
+        !gf_format_by_path(r->operands[1]))
+        return gf_fail(e, GF_EUSAGE, "%s: is a folder; -o %s writes there", r->operands[1],
+                       r->operands[1]);
     GF_TRY(gf_kernel_load(&kernel, r, e));
     if (r->output && gf_folder_wanted(r))
         status = run_into_folder(r, &kernel, e);

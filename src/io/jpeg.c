@@ -79,8 +79,8 @@ static enum gf_status take_frame(struct scan *s, int marker, const struct segmen
     j->width = u16(g->data + 3);
     j->components = g->data[5];
     if (j->components == 4)
-        return gf_fail(e, GF_EFEATURE, "%s: CMYK in a JPEG cannot be read; convert it with: "
-                       "magick IN.jpg -colorspace sRGB OUT.png", s->name);
+        return gf_fail(e, GF_EFEATURE, "%s: CMYK in a JPEG cannot be read; convert it to "
+                       "sRGB with another program", s->name);
     if (j->height == 0)
         return gf_fail(e, GF_EFEATURE, "%s: a JPEG that names its height only at the end cannot be "
                        "read", s->name);

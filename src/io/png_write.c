@@ -33,8 +33,8 @@ enum gf_status gf_png_accepts(const struct gf_image *image, uint64_t images, con
     const bool alpha = image->alpha >= 0;
 
     if (image->type != GF_U8 && image->type != GF_U16)
-        return gf_fail(e, GF_EFEATURE, "%s: PNG holds u8 and u16, not %s; use -t u16, or write a "
-                       ".tif", name, gf_type_name(image->type));
+        return gf_fail(e, GF_EFEATURE, "%s: PNG holds u8 and u16, not %s; write a .tif, or "
+                       "use -t u16 if the values fit", name, gf_type_name(image->type));
     if (image->depth > 1)
         return gf_fail(e, GF_EFEATURE, "%s: PNG holds one picture, not a volume of %llu slices; "
                        "write a .tif", name, (unsigned long long)image->depth);

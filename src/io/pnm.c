@@ -425,8 +425,8 @@ static enum gf_status accepts(const struct gf_image *image, uint64_t images, con
     if (strcasecmp(ext, "pbm") == 0)
         return gf_fail(e, GF_EFEATURE, "%s: PBM holds 1 bit a pixel; write a .pgm", name);
     if (image->type != GF_U8 && image->type != GF_U16)
-        return gf_fail(e, GF_EFEATURE, "%s: PNM holds u8 and u16, not %s; use -t u16, or write a "
-                       ".tif%s", name, gf_type_name(image->type),
+        return gf_fail(e, GF_EFEATURE, "%s: PNM holds u8 and u16, not %s; write a .tif%s, or "
+                       "use -t u16 if the values fit", name, gf_type_name(image->type),
                        image->type == GF_F32 ? " or .pfm" : "");
     if (image->depth > 1)
         return gf_fail(e, GF_EFEATURE, "%s: PNM holds pictures, not a volume of %llu slices; write "
