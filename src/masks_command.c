@@ -213,8 +213,6 @@ enum gf_status gf_masks_make(const char *kind, const double sigma[3], const uint
         names[i] = makers[i].name;
         if (strcmp(kind, makers[i].name) != 0)
             continue;
-        if (makers[i].smooths && size[0] > 0)
-            return gf_fail(e, GF_EUSAGE, "masks make %s: takes --sigma, not --size", kind);
         GF_TRY(makers[i].make(&mask, sigma, size, truncate, dimensions, e));
         print_command(kind, makers[i].smooths, sigma, &mask, truncate, dimensions, out);
         status = gf_mask_print(&mask, &text, e);
@@ -252,6 +250,8 @@ static enum gf_status make(const struct gf_request *r, const char *kind, struct 
     uint32_t size[3] = {0, 0, 0};
     if (strcmp(kind, "box") == 0 && r->sigma_count)
         return gf_fail(e, GF_EUSAGE, "masks make box: takes --size, not --sigma");
+    if (strcmp(kind, "box") != 0 && r->mask_size_count)
+        return gf_fail(e, GF_EUSAGE, "masks make %s: takes --sigma, not --size", kind);
     GF_TRY(check_count("--sigma", r->sigma_count, dimensions, e));
     GF_TRY(check_count("--size", r->mask_size_count, dimensions, e));
     for (int a = 0; a < dimensions; a++) {

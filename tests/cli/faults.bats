@@ -6,7 +6,7 @@ load helpers
 teardown()
 {
     cd /
-    ! mountpoint -q "$BATS_TEST_TMPDIR/disk" || umount "$BATS_TEST_TMPDIR/disk"
+    ! mountpoint -q "$BATS_TEST_TMPDIR/room/disk" || umount "$BATS_TEST_TMPDIR/room/disk"
 }
 
 # inputs: a small picture of each kind that is written in another way.

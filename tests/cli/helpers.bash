@@ -18,8 +18,8 @@ export LC_ALL=C
 # Beside bats' own files, not among them.
 setup()
 {
-    mkdir "$BATS_TEST_TMPDIR/work"
-    cd "$BATS_TEST_TMPDIR/work" || return 1
+    mkdir "$BATS_TEST_TMPDIR/room"
+    cd "$BATS_TEST_TMPDIR/room" || return 1
 }
 
 # fail WORDS: ends the test and shows what the last run said.

@@ -4,8 +4,8 @@ load helpers
 
 setup()
 {
-    mkdir "$BATS_TEST_TMPDIR/work"
-    cd "$BATS_TEST_TMPDIR/work" || return 1
+    mkdir "$BATS_TEST_TMPDIR/room"
+    cd "$BATS_TEST_TMPDIR/room" || return 1
     printf 'P5 4 3 255\nabcdefghijkl' >in.pgm
     "$GPUFILT" blur -k gauss3 in.pgm -f pnm - >../wanted.pgm
 }
