@@ -51,18 +51,26 @@ static const char *line_value(const char *text, const char *key, size_t *size)
     return NULL;
 }
 
-static uint64_t line_count(const char *text, const char *key, uint64_t otherwise)
+/* The number in the `size` bytes at `value`; `otherwise` when there is none. */
+static uint64_t number_in(const char *value, size_t size, uint64_t otherwise)
 {
-    size_t size;
-    const char *value = line_value(text, key, &size);
-    uint64_t count;
+    uint64_t number;
     char copy[24];
 
     if (!value || size == 0 || size >= sizeof copy)
         return otherwise;
     memcpy(copy, value, size);
     copy[size] = 0;
-    return gf_parse_u64(copy, &count) && count > 0 && count <= UINT32_MAX ? count : otherwise;
+    return gf_parse_u64(copy, &number) && number <= UINT32_MAX ? number : otherwise;
+}
+
+static uint64_t line_count(const char *text, const char *key, uint64_t otherwise)
+{
+    size_t size = 0;
+    const char *value = line_value(text, key, &size);
+    uint64_t count = number_in(value, size, otherwise);
+
+    return count > 0 ? count : otherwise;
 }
 
 static void parse_imagej(const char *text, struct gf_tiff_stack *s)
@@ -142,16 +150,10 @@ static const char *attribute(const char *text, const char *name, size_t *size)
 
 static uint64_t attribute_count(const char *text, const char *name, uint64_t otherwise)
 {
-    size_t size;
+    size_t size = 0;
     const char *value = attribute(text, name, &size);
-    uint64_t count;
-    char copy[24];
 
-    if (!value || size == 0 || size >= sizeof copy)
-        return otherwise;
-    memcpy(copy, value, size);
-    copy[size] = 0;
-    return gf_parse_u64(copy, &count) && count <= UINT32_MAX ? count : otherwise;
+    return number_in(value, size, otherwise);
 }
 
 static double attribute_length(const char *pixels, const char *name, const char *unit_name)
