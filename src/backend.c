@@ -3,8 +3,17 @@
 
 #include <string.h>
 
+/* The build says whether the simt device is in the program. */
+#ifdef GPUFILT_SIMT
+#define SIMT &gf_backend_simt,
+#else
+#define SIMT
+#endif
+
 const struct gf_backend *const gf_backends[] = {
     &gf_backend_cpu,
+    &gf_backend_cuda,
+    SIMT
     &gf_backend_reference,
     NULL,
 };

@@ -2,10 +2,12 @@
 
 #include "alloc.h"
 #include "cli_values.h"
+#include "devices_command.h"
 #include "help.h"
 #include "info.h"
 #include "job.h"
 #include "masks_command.h"
+#include "selftest.h"
 #include "text.h"
 #include "util.h"
 
@@ -19,6 +21,8 @@
 #define READERS GF_READERS
 #define MASKS GF_MASKS
 #define INFO GF_INFO
+#define DEVICES GF_DEVICES
+#define SELFTEST GF_SELFTEST
 const struct gf_option gf_options[GF_OPTION_COUNT] = {
 #define OPTION(id, letter, name, argument, commands, section, help) \
     {letter, name, argument, commands, section, help},
@@ -32,6 +36,8 @@ const struct gf_option gf_options[GF_OPTION_COUNT] = {
 #undef READERS
 #undef MASKS
 #undef INFO
+#undef DEVICES
+#undef SELFTEST
 
 const struct gf_command gf_commands[] = {
     {"blur", GF_BLUR, "-k NAME|--sigma S|--fwhm W [OPTION]... IN OUT",
@@ -74,6 +80,18 @@ const struct gf_command gf_commands[] = {
      "gpufilt masks show gauss5\n"
      "gpufilt masks make gauss --sigma 2 > g2.mask\n",
      gf_masks_run},
+    {"devices", GF_DEVICES, "[OPTION]...", "the processor, the GPUs, and why one cannot be used",
+     "Starts the driver and every GPU. CUDA_VISIBLE_DEVICES chooses among them, as always.",
+     "gpufilt devices\n"
+     "gpufilt devices --json\n",
+     gf_devices_run},
+    {"selftest", GF_SELFTEST, "[OPTION]...", "compare CPU and GPUs with the plain loop",
+     "Filters made-up samples with every kind of filter, on the CPU and on every GPU that can be\n"
+     "used (--device: on that one), and compares each sample with the loop that defines it. Ends\n"
+     "at the first difference with status 1. Takes a few seconds.",
+     "gpufilt selftest\n"
+     "gpufilt selftest --device cpu --json\n",
+     gf_selftest_run},
     {"help", GF_HELP, "[COMMAND|border|types|formats|status]", "help on a command or a topic",
      "Without an operand: the commands.", "gpufilt help border\n", gf_help_run},
     {0},
@@ -254,6 +272,8 @@ static enum gf_status check_operands(const struct gf_request *r, struct gf_error
     }
     if (r->command->bit == GF_INFO && n == 0)
         return gf_fail(e, GF_EUSAGE, "info: no file; gpufilt info FILE...");
+    if ((r->command->bit & (GF_DEVICES | GF_SELFTEST)) && n > 0)
+        return gf_fail(e, GF_EUSAGE, "%s: takes no operand, '%s' is one", name, r->operands[0]);
     return GF_OK;
 }
 
@@ -298,7 +318,7 @@ enum gf_status gf_cli_parse(struct gf_request *r, int argc, char **argv, struct 
     memset(r, 0, sizeof *r);
     r->border = GF_BORDER_CLAMP;
     r->truncate = 4;
-    r->device = "auto";
+    r->device = r->device_word = "auto";
     r->write.level = -1;
     r->operands = gf_alloc((uint64_t)argc + 1, sizeof *r->operands);
     if (!r->operands)

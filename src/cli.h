@@ -19,10 +19,12 @@ enum gf_command_bit {
     GF_INFO = 1 << 4,
     GF_MASKS = 1 << 5,
     GF_HELP = 1 << 6,
+    GF_DEVICES = 1 << 7,
+    GF_SELFTEST = 1 << 8,
     GF_FILTERS = GF_BLUR | GF_CORRELATE | GF_CONVOLVE,
     GF_FILES = GF_FILTERS | GF_CONVERT, /* read files and write files */
     GF_READERS = GF_FILES | GF_INFO,    /* read files */
-    GF_ALL = GF_READERS | GF_MASKS | GF_HELP
+    GF_ALL = GF_READERS | GF_MASKS | GF_HELP | GF_DEVICES | GF_SELFTEST
 };
 
 enum gf_option_id {
@@ -79,9 +81,13 @@ struct gf_request {
     struct gf_read_options read;
     double spacing[3];             /* mm; 0: not given */
 
-    const char *device;
+    const char *device;            /* "auto" or a backend's name */
+    const char *device_word;       /* as it was given: "cuda:1" */
+    unsigned gpu;                  /* its index */
     unsigned jobs;                 /* 0: all cores */
     uint64_t max_memory;           /* 0: default */
+    uint64_t gpu_memory;           /* 0: default */
+    bool packed;                   /* --layout packed */
     bool explain, dry_run, json;
     bool quiet, verbose, help, version;
 

@@ -1,5 +1,6 @@
 #include "cli_values.h"
 
+#include "backend.h"
 #include "io/raw.h"
 #include "text.h"
 #include "util.h"
@@ -234,20 +235,33 @@ static enum gf_status parse_format(const char *value, struct gf_request *r, stru
                    r->format ? "is only read" : "unknown", gf_format_names(list, sizeof list));
 }
 
+/* "cuda:1": a backend that has devices, and which. Only builds for tests have simt. */
 static enum gf_status parse_device(const struct gf_option *o, const char *value,
                                    struct gf_request *r, struct gf_error *e)
 {
-    const char *after = value + 4;
-    bool cuda = strncmp(value, "cuda", 4) == 0;
-    if (cuda && *after == ':' && after[1])
-        after += 1 + strspn(after + 1, "0123456789");
-    if (cuda && *after == '\0')
-        return gf_fail(e, GF_EDEVICE, "--device %s: this gpufilt was built without CUDA; use "
-                       "--device cpu or leave the option out", value);
-    if (strcmp(value, "auto") != 0 && strcmp(value, "cpu") != 0)
-        return bad_value(o, value, "auto, cpu, cuda or cuda:N", e);
-    r->device = value;
-    return GF_OK;
+    static const char *const names[] = {"auto", "cpu", "cuda", "simt"};
+    size_t length = strcspn(value, ":");
+    uint64_t index = 0;
+    for (unsigned i = 0; i < GF_COUNT(names); i++) {
+        if (strlen(names[i]) != length || memcmp(names[i], value, length) != 0 ||
+            (i > 0 && !gf_backend_by_name(names[i])))
+            continue;
+        if (value[length] == ':' &&
+            (i < 2 || !gf_parse_u64(value + length + 1, &index) || index > INT32_MAX))
+            break;
+        r->device = names[i];
+        r->device_word = value;
+        r->gpu = (unsigned)index;
+        return GF_OK;
+    }
+    return bad_value(o, value, "auto, cpu, cuda or cuda:N", e);
+}
+
+static enum gf_status parse_memory(const struct gf_option *o, const char *value, uint64_t *bytes,
+                                   struct gf_error *e)
+{
+    return gf_parse_bytes(value, bytes) && *bytes > 0
+               ? GF_OK : bad_value(o, value, "a size such as 512M or 2G", e);
 }
 
 static enum gf_status parse_compression(const struct gf_option *o, const char *value,
@@ -352,8 +366,12 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
         r->jobs = (unsigned)number;
         return GF_OK;
     case GF_OPTION_MAX_MEMORY:
-        if (!gf_parse_bytes(value, &r->max_memory) || r->max_memory == 0)
-            return bad_value(o, value, "a size such as 512M or 2G", e);
+        return parse_memory(o, value, &r->max_memory, e);
+    case GF_OPTION_GPU_MEMORY:
+        return parse_memory(o, value, &r->gpu_memory, e);
+    case GF_OPTION_LAYOUT:
+        GF_TRY(parse_choice(o, value, "pitched packed", &index, e));
+        r->packed = index == 1;
         return GF_OK;
     case GF_OPTION_SIZE:
         return parse_size(o, value, r->mask_size, &r->mask_size_count, e);

@@ -183,9 +183,25 @@ void gf_explain(struct gf_buffer *t, const struct gf_request *r, const struct gf
     gf_buffer_printf(t, "slabs        %llu %s at a time of %llu\n", (unsigned long long)plan->slab,
                      volume ? "planes" : "rows",
                      (unsigned long long)(volume ? plan->out.depth : plan->out.height));
-    gf_buffer_printf(t, "memory       %s of samples on the host, nothing on a device\n",
+}
+
+void gf_explain_device(struct gf_buffer *t, const struct gf_engine *engine,
+                       const struct gf_choice *choice, const struct gf_plan *plan)
+{
+    char number[GF_NUMBER_TEXT];
+    bool on_gpu = gf_is_gpu(choice->backend);
+    gf_buffer_printf(t, "memory       %s of samples on the host, ",
                      gf_format_bytes(number, plan->host_bytes));
-    gf_buffer_printf(t, "device       cpu, %u thread%s (%s)\n", plan->threads,
-                     plan->threads == 1 ? "" : "s",
-                     strcmp(r->device, "cpu") == 0 ? "asked for" : "built without CUDA");
+    if (!on_gpu)
+        gf_buffer_text(t, "nothing on a device\n");
+    else if (plan->gpu_memory)
+        gf_buffer_printf(t, "at most %s on the device\n", gf_format_bytes(number, plan->gpu_memory));
+    else
+        gf_buffer_text(t, "as much as pays on the device, of what is free there\n");
+    if (on_gpu)
+        gf_buffer_printf(t, "layout       %s\n", plan->packed ? "packed: row after row"
+                                                : "pitched: rows begin at aligned addresses");
+    gf_buffer_text(t, "device       ");
+    gf_engine_describe(t, engine, choice, plan);
+    gf_buffer_text(t, "\n");
 }

@@ -3,6 +3,7 @@
 #define GPUFILT_SRC_EXPLAIN_H
 
 #include "cli.h"
+#include "engine.h"
 #include "io/format.h"
 #include "mask.h"
 #include "plan.h"
@@ -17,5 +18,8 @@ void gf_explain(struct gf_buffer *text, const struct gf_request *request,
                 const struct gf_mask *mask, const struct gf_plan *plan,
                 const struct gf_image *image, const struct gf_reader *reader,
                 const char *out_path, const struct gf_format *out_format);
+/* And where it will be computed. */
+void gf_explain_device(struct gf_buffer *text, const struct gf_engine *engine,
+                       const struct gf_choice *choice, const struct gf_plan *plan);
 
 #endif

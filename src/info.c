@@ -108,27 +108,6 @@ static bool same_text(const struct gf_buffer *a, const struct gf_buffer *b)
 
 /* ---- JSON ---- */
 
-/* A JSON string of any bytes: what is not printable UTF-8 is escaped or, byte by byte, replaced
- * by U+FFFD. */
-static void json_string(struct gf_buffer *t, const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    gf_buffer_text(t, "\"");
-    while (*s) {
-        size_t length = gf_printable(s);
-        if (*s == '"' || *s == '\\')
-            gf_buffer_printf(t, "\\%c", *s);
-        else if (length)
-            gf_buffer_append(t, s, length);
-        else if (*s < 0x80)
-            gf_buffer_printf(t, "\\u%04x", *s);
-        else
-            gf_buffer_text(t, "\\ufffd");
-        s += length ? length : 1;
-    }
-    gf_buffer_text(t, "\"");
-}
-
 static void json_number_or_null(struct gf_buffer *t, double value)
 {
     char number[GF_NUMBER_TEXT];
@@ -156,15 +135,15 @@ static void json_image(struct gf_buffer *t, const struct gf_image *image)
                      "\"exif_bytes\": %zu, \"xmp_bytes\": %zu, \"description\": ",
                      unit_name(m->resolution_unit), m->icc.size, m->exif.size, m->xmp.size);
     if (m->description)
-        json_string(t, m->description);
+        gf_buffer_json(t, m->description);
     else
         gf_buffer_text(t, "null");
     gf_buffer_text(t, ", \"texts\": [");
     for (size_t i = 0; i < m->text_count; i++) {
         gf_buffer_text(t, i ? ", {\"key\": " : "{\"key\": ");
-        json_string(t, m->texts[i].key);
+        gf_buffer_json(t, m->texts[i].key);
         gf_buffer_text(t, ", \"value\": ");
-        json_string(t, m->texts[i].value);
+        gf_buffer_json(t, m->texts[i].value);
         gf_buffer_text(t, "}");
     }
     gf_buffer_text(t, "]}");
@@ -180,7 +159,7 @@ static enum gf_status info_file(const struct gf_request *r, const char *path, st
     enum gf_status status = gf_reader_open(&reader, path, &r->read, e);
     if (status == GF_OK && r->json) {
         gf_buffer_text(t, first ? "\n  {\"file\": " : ",\n  {\"file\": ");
-        json_string(t, reader->name);
+        gf_buffer_json(t, reader->name);
         gf_buffer_printf(t, ", \"format\": \"%s\", \"images\": [", reader->format->name);
     } else if (status == GF_OK) {
         gf_buffer_escaped(t, reader->name, strlen(reader->name));

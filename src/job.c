@@ -1,7 +1,7 @@
 #include "job.h"
 
 #include "alloc.h"
-#include "backend.h"
+#include "engine.h"
 #include "explain.h"
 #include "filter.h"
 #include "folder.h"
@@ -10,6 +10,7 @@
 #include "pipeline.h"
 #include "planner.h"
 #include "signals.h"
+#include "util.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +24,14 @@ struct planned {
     struct gf_mask own;   /* a mask of this image alone */
     const struct gf_mask *mask;
     struct gf_plan plan;
+    struct gf_choice choice;
 };
 
 /* One input on its way to one output. */
 struct job {
     const struct gf_request *request;
     const struct gf_kernel *kernel;
+    struct gf_engine *engine;
     const char *out_path;               /* NULL: only explained */
     const struct gf_format *out_format;
     struct gf_reader *reader;
@@ -51,8 +54,16 @@ static const char *shown_name(const struct job *job)
     return strcmp(job->out_path, "-") == 0 ? "standard output" : job->out_path;
 }
 
-/* Reads the header of image `index`, makes its mask and plan, and asks the output format
- * whether it can hold the result. The image stays selected. */
+/* What the run will do, of which this file's images are taken to be typical. */
+static uint64_t images_alike(const struct job *job)
+{
+    const struct gf_request *r = job->request;
+    uint64_t files = r->output && gf_folder_wanted(r) ? r->operand_count : 1, images;
+    return gf_mul(job->reader->images, files, &images) ? images : UINT64_MAX;
+}
+
+/* Reads the header of image `index`, makes its mask and plan, chooses the device, and asks the
+ * output format whether it can hold the result. The image stays selected. */
 static enum gf_status plan_image(struct job *job, uint64_t index, struct planned *p,
                                  struct gf_error *e)
 {
@@ -64,6 +75,11 @@ static enum gf_status plan_image(struct job *job, uint64_t index, struct planned
     GF_TRY(gf_filter_mask(r, job->kernel, &p->in, job->reader->name, &p->own, &p->mask, e));
     divide_alpha = p->in.alpha_associated && job->out_format && !job->out_format->associated_alpha;
     GF_TRY(gf_plan_make(&p->plan, r, p->mask, &p->in, divide_alpha, job->reader->name, e));
+    gf_engine_choose(job->engine, &p->plan, images_alike(job), &p->choice);
+    if (r->explain || r->dry_run)
+        GF_TRY(gf_engine_look(job->engine, &p->choice, e));
+    if (gf_is_gpu(p->choice.backend))
+        GF_TRY(gf_plan_for_gpu(&p->plan, r, job->reader->name, e));
     p->out = p->plan.out;
     p->out.meta = p->in.meta;
     if (job->out_format)
@@ -78,7 +94,17 @@ static enum gf_status explain(struct job *job, struct gf_error *e)
     bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 && !job->request->dry_run;
     gf_explain(&text, job->request, p->mask, &p->plan, &p->in, job->reader, job->out_path,
                job->out_format);
+    gf_explain_device(&text, job->engine, &p->choice, &p->plan);
     return gf_output_text(&text, to_stderr, e);
+}
+
+static void note_device(const struct job *job)
+{
+    struct gf_buffer text = {0};
+    gf_engine_describe(&text, job->engine, &job->first.choice, &job->first.plan);
+    if (!text.failed)
+        gf_print_note("%s: device %s", job->reader->name, text.data);
+    gf_buffer_free(&text);
 }
 
 /* A Gaussian much narrower than a pixel is not what its samples make of it. */
@@ -106,9 +132,7 @@ static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error
             *bytes += gf_image_bytes(&p->out);
         if (status == GF_OK && i == 0) {
             warn_of_narrow_sigma(job);
-            gf_print_note("%s: device cpu, %u thread%s (%s)", job->reader->name, p->plan.threads,
-                          p->plan.threads == 1 ? "" : "s",
-                          strcmp(r->device, "auto") == 0 ? "built without CUDA" : "asked for");
+            note_device(job);
             if (r->explain || r->dry_run)
                 status = explain(job, e);
         }
@@ -125,10 +149,9 @@ static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error
 static enum gf_status filter_image(struct job *job, const struct planned *p,
                                    struct gf_writer *writer, struct gf_error *e)
 {
-    const char *device = strcmp(job->request->device, "auto") == 0 ? "cpu" : job->request->device;
-    const struct gf_backend *backend = gf_backend_by_name(device);
     GF_TRY(gf_writer_begin(writer, &p->out, e));
-    GF_TRY(gf_pipeline_run(&p->plan, backend, job->reader, writer, &job->counts, e));
+    GF_TRY(gf_pipeline_run(&p->plan, job->engine, p->choice.backend, job->reader, writer,
+                           &job->counts, e));
     job->samples += p->out.width * p->out.height * p->out.depth * p->out.channels;
     return gf_writer_end(writer, e);
 }
@@ -264,9 +287,10 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
 
 /* `out_path` NULL: the request only asks for an explanation. */
 static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel *kernel,
-                              const char *in_path, const char *out_path, struct gf_error *e)
+                              struct gf_engine *engine, const char *in_path, const char *out_path,
+                              struct gf_error *e)
 {
-    struct job job = {.request = r, .kernel = kernel, .out_path = out_path};
+    struct job job = {.request = r, .kernel = kernel, .engine = engine, .out_path = out_path};
     uint64_t bytes;
     enum gf_status status = out_path ? choose_format(&job, e) : GF_OK;
     if (status == GF_OK)
@@ -287,14 +311,15 @@ static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel
 
 /* A file that fails is reported and the others are done. */
 static enum gf_status run_into_folder(const struct gf_request *r, const struct gf_kernel *kernel,
-                                      struct gf_error *e)
+                                      struct gf_engine *engine, struct gf_error *e)
 {
     struct gf_folder folder;
     enum gf_status status = gf_folder_prepare(&folder, r, e);
     size_t failed = 0;
     for (size_t i = 0; status == GF_OK && i < r->operand_count; i++) {
         struct gf_error mine = {""};
-        enum gf_status one = run_one(r, kernel, r->operands[i], folder.names[i], &mine);
+        enum gf_status one = run_one(r, kernel, engine, r->operands[i], folder.names[i],
+                                     &mine);
         if (one == GF_ESIGNAL || (one != GF_OK && r->operand_count == 1)) {
             *e = mine;
             status = one;
@@ -315,6 +340,7 @@ static enum gf_status run_into_folder(const struct gf_request *r, const struct g
 enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
 {
     struct gf_kernel kernel;
+    struct gf_engine engine;
     enum gf_status status;
     if (r->suffix && !gf_folder_wanted(r))
         return gf_fail(e, GF_EUSAGE, "--suffix goes with -o DIR, and -o %s is a file", r->output);
@@ -325,11 +351,12 @@ enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
         !gf_format_by_path(r->operands[1]))
         return gf_fail(e, GF_EUSAGE, "%s: is a folder; -o %s writes there", r->operands[1],
                        r->operands[1]);
+    GF_TRY(gf_engine_init(&engine, r, e));
     GF_TRY(gf_kernel_load(&kernel, r, e));
     if (r->output && gf_folder_wanted(r))
-        status = run_into_folder(r, &kernel, e);
+        status = run_into_folder(r, &kernel, &engine, e);
     else
-        status = run_one(r, &kernel, r->operands[0],
+        status = run_one(r, &kernel, &engine, r->operands[0],
                          r->output ? r->output : r->operand_count == 2 ? r->operands[1] : NULL, e);
     gf_kernel_free(&kernel);
     return status;

@@ -20,11 +20,16 @@ struct step {
  * while one is filled, the other is worked on. */
 struct buffer {
     void *data;
+    uint64_t bytes;
     uint64_t first, last;
 };
 
+/* Pinning a buffer costs as much as 3 to 8 transfers without it. */
+#define PINNED_USES 4
+
 struct pipeline {
     const struct gf_plan *plan;
+    struct gf_engine *engine;
     const struct gf_backend *backend;
     void *backend_state;
     struct gf_reader *reader;
@@ -141,16 +146,51 @@ static void describe_slab(const struct pipeline *p, struct gf_slab *slab, void *
     slab->planes = p->volume ? last - first : 1;
 }
 
+/* With its buffers pinned where that pays, which they may be while the reader fills them. */
+static enum gf_status open_backend(struct pipeline *p, struct gf_error *e)
+{
+    GF_TRY(gf_engine_open(p->engine, &p->backend, p->plan, p->reader->name, &p->backend_state, e));
+    if (!p->backend->pin || p->steps < (uint64_t)PINNED_USES * p->depth)
+        return GF_OK;
+    for (unsigned i = 0; i < p->depth; i++) {
+        p->backend->pin(p->backend_state, p->in[i].data, p->in[i].bytes);
+        p->backend->pin(p->backend_state, p->out[i].data, p->out[i].bytes);
+    }
+    return GF_OK;
+}
+
+static void close_backend(struct pipeline *p)
+{
+    for (unsigned i = 0; i < p->depth && p->backend_state && p->backend->unpin; i++) {
+        p->backend->unpin(p->backend_state, p->in[i].data);
+        p->backend->unpin(p->backend_state, p->out[i].data);
+    }
+    p->backend->close(p->backend_state);
+    p->backend_state = NULL;
+}
+
 static enum gf_status stage_filter(struct pipeline *p, uint64_t index, struct gf_error *e)
 {
     struct step s = step_at(p, index);
     struct buffer *in = &p->in[index % p->depth], *out = &p->out[index % p->depth];
+    struct gf_counts counts = {0};
     struct gf_slab from, to;
+    enum gf_status status;
     if (gf_signal_pending())
         return GF_ESIGNAL;
     describe_slab(p, &from, in->data, &p->plan->in, s.in_plane, in->first, in->last);
     describe_slab(p, &to, out->data, &p->plan->out, s.plane, s.begin, s.end);
-    return p->backend->run(p->backend_state, &from, &to, p->counts, e);
+    status = p->backend->run(p->backend_state, &from, &to, &counts, e);
+    if (gf_engine_gives_up(p->engine, p->backend, status, p->reader->name, e)) {
+        close_backend(p);
+        GF_TRY(open_backend(p, e));
+        counts = (struct gf_counts){0};
+        status = p->backend->run(p->backend_state, &from, &to, &counts, e);
+    }
+    p->counts->clipped_low += counts.clipped_low;
+    p->counts->clipped_high += counts.clipped_high;
+    p->counts->nan += counts.nan;
+    return status;
 }
 
 static enum gf_status stage_write(struct pipeline *p, uint64_t index, struct gf_error *e)
@@ -215,6 +255,35 @@ static void *writer_thread(void *argument)
     return NULL;
 }
 
+/* The backend did not open: that counts before what the reader found, whichever came first, so
+ * that every run says the same. */
+static void note_not_open(struct pipeline *p, enum gf_status status, const struct gf_error *e)
+{
+    pthread_mutex_lock(&p->mutex);
+    if (p->status != GF_ESIGNAL) {
+        p->status = status;
+        p->error = *e;
+    }
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+/* The filter's stage, in the calling thread. The backend is opened while the reader reads
+ * ahead: a GPU needs its time. */
+static void filter_steps(struct pipeline *p)
+{
+    struct gf_error e = {""};
+    enum gf_status status = open_backend(p, &e);
+    if (status != GF_OK)
+        note_not_open(p, status, &e);
+    for (uint64_t i = 0; i < p->steps; i++) {
+        if (!wait_for(p, &p->read, i + 1) || !wait_for(p, &p->written, room_before(p, i)))
+            break;
+        status = stage_filter(p, i, &e);
+        note(p, &p->filtered, status, &e);
+    }
+}
+
 static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
 {
     pthread_t reader, writer;
@@ -226,14 +295,7 @@ static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
         pthread_join(reader, NULL);
         return gf_fail(e, GF_EMEMORY, "%s: no thread could be started; try -j 1", p->reader->name);
     }
-    for (uint64_t i = 0; i < p->steps; i++) {
-        struct gf_error mine = {""};
-        enum gf_status status;
-        if (!wait_for(p, &p->read, i + 1) || !wait_for(p, &p->written, room_before(p, i)))
-            break;
-        status = stage_filter(p, i, &mine);
-        note(p, &p->filtered, status, &mine);
-    }
+    filter_steps(p);
     pthread_join(reader, NULL);
     pthread_join(writer, NULL);
     if (p->status != GF_OK && e)
@@ -243,6 +305,7 @@ static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
 
 static enum gf_status run_in_turn(struct pipeline *p, struct gf_error *e)
 {
+    GF_TRY(open_backend(p, e));
     for (uint64_t i = 0; i < p->steps; i++) {
         GF_TRY(stage_read(p, i, e));
         GF_TRY(stage_filter(p, i, e));
@@ -253,7 +316,6 @@ static enum gf_status run_in_turn(struct pipeline *p, struct gf_error *e)
 
 static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
 {
-    uint64_t bytes;
     GF_TRY(find_ranges(p, e));
     for (uint64_t i = 0; i < p->steps_per_plane; i++) {
         struct step s = step_at(p, i);
@@ -261,20 +323,22 @@ static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
         p->out_room = gf_max(p->out_room, s.end - s.begin);
     }
     for (unsigned i = 0; i < p->depth; i++) {
-        if (!gf_mul(p->in_room, p->in_unit_bytes, &bytes))
+        if (!gf_mul(p->in_room, p->in_unit_bytes, &p->in[i].bytes) ||
+            !gf_mul(p->out_room, p->out_unit_bytes, &p->out[i].bytes))
             return gf_fail(e, GF_EMEMORY, "%s: the slabs are too large", p->reader->name);
-        GF_TRY(gf_allocate(&p->in[i].data, bytes, 1, p->reader->name, e));
-        GF_TRY(gf_allocate(&p->out[i].data, p->out_room, p->out_unit_bytes, p->writer->name, e));
+        GF_TRY(gf_allocate(&p->in[i].data, p->in[i].bytes, 1, p->reader->name, e));
+        GF_TRY(gf_allocate(&p->out[i].data, p->out[i].bytes, 1, p->writer->name, e));
     }
     return GF_OK;
 }
 
-enum gf_status gf_pipeline_run(const struct gf_plan *plan, const struct gf_backend *backend,
-                               struct gf_reader *reader, struct gf_writer *writer,
-                               struct gf_counts *counts, struct gf_error *e)
+enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *engine,
+                               const struct gf_backend *backend, struct gf_reader *reader,
+                               struct gf_writer *writer, struct gf_counts *counts,
+                               struct gf_error *e)
 {
-    struct pipeline p = {.plan = plan, .backend = backend, .reader = reader, .writer = writer,
-                         .counts = counts, .volume = plan->dimensions == 3,
+    struct pipeline p = {.plan = plan, .engine = engine, .backend = backend, .reader = reader,
+                         .writer = writer, .counts = counts, .volume = plan->dimensions == 3,
                          .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     enum gf_status status;
 
@@ -289,14 +353,12 @@ enum gf_status gf_pipeline_run(const struct gf_plan *plan, const struct gf_backe
     p.steps = p.steps_per_plane * p.planes;
     p.depth = plan->buffers;
 
-    status = backend->open(plan, &p.backend_state, e);
+    status = allocate_buffers(&p, e);
     if (status == GF_OK)
-        status = allocate_buffers(&p, e);
-    if (status == GF_OK)
-        status = p.depth == 2 ? run_overlapped(&p, e) : run_in_turn(&p, e);
+        status = p.depth == 2 || gf_is_gpu(backend) ? run_overlapped(&p, e) : run_in_turn(&p, e);
     if (status == GF_OK)
         status = skip_to(&p, plan->in.depth * plan->in.height, &p.in[0], e);
-    backend->close(p.backend_state);
+    close_backend(&p);
     gf_free(p.first);
     for (unsigned i = 0; i < 2; i++) {
         gf_free(p.in[i].data);

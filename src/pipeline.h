@@ -3,15 +3,17 @@
 #ifndef GPUFILT_SRC_PIPELINE_H
 #define GPUFILT_SRC_PIPELINE_H
 
-#include "backend.h"
+#include "engine.h"
 #include "io/format.h"
 #include "plan.h"
 
-/* Filters the image selected in `reader` as `plan` says and hands every output row to
+/* Filters the image selected in `reader` as `plan` says, on `backend` or what `engine` puts in
+ * its place, and hands every output row to
  * `writer` in order, between gf_writer_begin and gf_writer_end. Reads every input row of a
  * coded file, also those nothing needs, so that checksums are verified. Adds to *counts. */
-enum gf_status gf_pipeline_run(const struct gf_plan *plan, const struct gf_backend *backend,
-                               struct gf_reader *reader, struct gf_writer *writer,
-                               struct gf_counts *counts, struct gf_error *e);
+enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *engine,
+                               const struct gf_backend *backend, struct gf_reader *reader,
+                               struct gf_writer *writer, struct gf_counts *counts,
+                               struct gf_error *e);
 
 #endif

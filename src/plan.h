@@ -6,6 +6,7 @@
 
 #include "border.h"
 #include "image.h"
+#include "inside.h"
 #include "sample.h"
 
 #include <stdbool.h>
@@ -57,7 +58,7 @@ enum gf_arith {
  * over x, y, z in this order of inside_sum[a][hi] - inside_sum[a][lo], where [lo, hi) are the
  * taps over the image. Direct: inside_box holds 3D prefix sums of the taps, (size+1) values an
  * axis, x fastest, and the weight inside is by inclusion and exclusion over the eight corners,
- * in the order of gf_plan_inside. r = total / inside, from gf_plan_total and gf_plan_inside.
+ * in the order of gf_inside_weight. r = total / inside, from gf_plan_total and gf_plan_inside.
  * EXACT: both are integers: acc * total / (divisor * inside).
  *
  * Storing. Integer types: round to nearest, ties to even; below lowest or above highest:
@@ -89,8 +90,15 @@ struct gf_plan {
     unsigned buffers;           /* 1, or 2 of each kind when the stages overlap */
     uint64_t host_bytes;        /* buffers of samples, besides what the coding keeps */
     unsigned threads;           /* >= 1; never changes the result */
+
+    /* For a backend on a GPU; 0 and false are the defaults. Never change the result. */
+    int gpu;                    /* index among the visible devices */
+    uint64_t gpu_memory;        /* most bytes to allocate there; 0: what is free, less a margin */
+    bool packed;                /* rows without padding between them (--layout packed) */
 };
 
+/* The plan's prefix sums as gf_inside_at and gf_inside_total read them; borrowed. */
+struct gf_inside gf_plan_inside_of(const struct gf_plan *plan);
 /* Weight inside for output sample (x, y, z), as NORMALIZE defines it above. */
 double gf_plan_inside(const struct gf_plan *plan, uint64_t x, uint64_t y, uint64_t z);
 /* The weight inside when no tap is outside. */

@@ -3,71 +3,34 @@
 
 #include "util.h"
 
-/* The taps [*lo, *hi) of an axis that lie over the image for output index `index`. */
-static void taps_inside(const struct gf_plan *plan, int axis, uint64_t index, uint64_t n,
-                        uint64_t *lo, uint64_t *hi)
+struct gf_inside gf_plan_inside_of(const struct gf_plan *plan)
 {
-    int64_t size = plan->size[axis];
-    int64_t base = (int64_t)index + plan->shift[axis] - plan->origin[axis];
-    int64_t first = base < 0 ? -base : 0;
-    int64_t last = (int64_t)n - base;
+    struct gf_inside in = {.separable = plan->separable, .box = plan->inside_box};
+    const uint64_t n[3] = {plan->in.width, plan->in.height, plan->in.depth};
 
-    if (last < 0)
-        last = 0;
-    if (last > size)
-        last = size;
-    if (first > last)
-        first = last;
-    *lo = (uint64_t)first;
-    *hi = (uint64_t)last;
-}
-
-static double box_at(const struct gf_plan *plan, uint64_t i, uint64_t j, uint64_t k)
-{
-    uint64_t nx = (uint64_t)plan->size[0] + 1, ny = (uint64_t)plan->size[1] + 1;
-
-    return plan->inside_box[(k * ny + j) * nx + i];
-}
-
-/* The weight of the taps [lo, hi): the order of operations is part of the definition. */
-static double weight(const struct gf_plan *plan, const uint64_t lo[3], const uint64_t hi[3])
-{
-    if (plan->separable) {
-        double product = 1.0;
-        for (int axis = 0; axis < 3; axis++) {
-            const double *sum = plan->inside_sum[axis];
-            if (sum != NULL)
-                product *= sum[hi[axis]] - sum[lo[axis]];
-        }
-        return product;
+    for (int a = 0; a < 3; a++) {
+        in.size[a] = plan->size[a];
+        in.origin[a] = plan->origin[a];
+        in.shift[a] = plan->shift[a];
+        in.n[a] = (int64_t)n[a];
+        in.sum[a] = plan->inside_sum[a];
     }
-    double sum = box_at(plan, hi[0], hi[1], hi[2]);
-    sum -= box_at(plan, lo[0], hi[1], hi[2]);
-    sum -= box_at(plan, hi[0], lo[1], hi[2]);
-    sum += box_at(plan, lo[0], lo[1], hi[2]);
-    sum -= box_at(plan, hi[0], hi[1], lo[2]);
-    sum += box_at(plan, lo[0], hi[1], lo[2]);
-    sum += box_at(plan, hi[0], lo[1], lo[2]);
-    sum -= box_at(plan, lo[0], lo[1], lo[2]);
-    return sum;
+    return in;
 }
 
 double gf_plan_inside(const struct gf_plan *plan, uint64_t x, uint64_t y, uint64_t z)
 {
-    uint64_t lo[3], hi[3];
+    const struct gf_inside in = gf_plan_inside_of(plan);
+    const int64_t place[3] = {(int64_t)x, (int64_t)y, (int64_t)z};
 
-    taps_inside(plan, 0, x, plan->in.width, &lo[0], &hi[0]);
-    taps_inside(plan, 1, y, plan->in.height, &lo[1], &hi[1]);
-    taps_inside(plan, 2, z, plan->in.depth, &lo[2], &hi[2]);
-    return weight(plan, lo, hi);
+    return gf_inside_at(&in, place);
 }
 
 double gf_plan_total(const struct gf_plan *plan)
 {
-    const uint64_t lo[3] = {0, 0, 0};
-    const uint64_t hi[3] = {plan->size[0], plan->size[1], plan->size[2]};
+    const struct gf_inside in = gf_plan_inside_of(plan);
 
-    return weight(plan, lo, hi);
+    return gf_inside_total(&in);
 }
 
 static void include(int64_t i, int64_t *first, int64_t *last)

@@ -13,6 +13,9 @@
  * planes re-reads its halo planes, so it is larger. */
 #define BAND_BYTES (4u << 20)
 #define SLAB_BYTES (24u << 20)
+/* For a GPU: every slab waits for it once, and 64 MiB keep it busy for a millisecond; in 3D the
+ * halo's planes go over the bus again. */
+#define GPU_BYTES (64u << 20)
 /* What reading and writing a coded file takes beside the slabs. */
 #define CODING_BYTES (32u << 20)
 
@@ -254,20 +257,20 @@ static uint64_t slab_bytes(const struct gf_plan *plan, uint64_t slab, uint64_t i
     return gf_max(reach, last - first) * in_unit + gf_min(slab, n) * out_unit;
 }
 
-static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r, const char *name,
-                                struct gf_error *e)
+/* `bytes`: of a slab; `overlap`: reading, filtering and writing are done at the same time. */
+static enum gf_status plan_slabs(struct gf_plan *plan, uint64_t bytes, bool overlap,
+                                 const char *name, struct gf_error *e)
 {
     bool volume = plan->dimensions == 3;
     uint64_t n = volume ? plan->out.depth : plan->out.height;
     uint64_t in_unit = gf_row_bytes(&plan->in) * (volume ? plan->in.height : 1);
     uint64_t out_unit = gf_row_bytes(&plan->out) * (volume ? plan->out.height : 1);
-    uint64_t want = (volume ? SLAB_BYTES : BAND_BYTES) / gf_max(in_unit, out_unit);
+    uint64_t want = bytes / gf_max(in_unit, out_unit);
     uint64_t budget = gf_memory_limit() - gf_min(gf_memory_limit(), gf_memory_used());
     /* Some is left to the coding and to the backend's own buffers. */
     uint64_t room = budget - gf_min(budget / 2, CODING_BYTES);
     bool several;
 
-    plan->threads = plan_threads(plan, r);
     /* Bands much lower than the mask would spend their time on the halo. */
     plan->slab = gf_min(n, gf_max(gf_max(want, 1), plan->size[volume ? 2 : 1]));
 #ifdef GPUFILT_TEST_HOOKS
@@ -279,7 +282,7 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
      * still, which read the halo again and again. */
     for (plan->buffers = 2;;) {
         several = plan->slab < n || (!volume && plan->out.depth > 1);
-        if (!several || plan->threads == 1)
+        if (!several || !overlap)
             plan->buffers = 1;
         plan->host_bytes = plan->buffers * slab_bytes(plan, plan->slab, in_unit, out_unit);
         if (plan->host_bytes <= room || (plan->slab == 1 && plan->buffers == 1))
@@ -291,6 +294,18 @@ static enum gf_status plan_cost(struct gf_plan *plan, const struct gf_request *r
     }
     return gf_name_error(name, gf_memory_check(plan->host_bytes, volume ? "slabs of planes"
                                                                         : "bands of rows", e), e);
+}
+
+enum gf_status gf_plan_for_gpu(struct gf_plan *plan, const struct gf_request *r, const char *name,
+                               struct gf_error *e)
+{
+    enum gf_status status = plan_slabs(plan, GPU_BYTES, true, name, e);
+    plan->gpu = (int)r->gpu;
+    plan->gpu_memory = r->gpu_memory;
+    plan->packed = r->packed;
+    if (status != GF_OK)
+        gf_plan_free(plan);
+    return status;
 }
 
 enum gf_status gf_plan_make(struct gf_plan *plan, const struct gf_request *r,
@@ -322,8 +337,10 @@ enum gf_status gf_plan_make(struct gf_plan *plan, const struct gf_request *r,
         status = plan_inside(plan, mask, name, e);
     if (status == GF_OK)
         status = gf_image_check(&plan->out, name, e);
+    plan->threads = plan_threads(plan, r);
     if (status == GF_OK)
-        status = plan_cost(plan, r, name, e);
+        status = plan_slabs(plan, plan->dimensions == 3 ? SLAB_BYTES : BAND_BYTES,
+                            plan->threads > 1, name, e);
     if (status != GF_OK)
         gf_plan_free(plan);
     return status;

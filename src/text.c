@@ -309,6 +309,25 @@ void gf_buffer_printf(struct gf_buffer *b, const char *format, ...)
     b->size += (size_t)length;
 }
 
+void gf_buffer_json(struct gf_buffer *b, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    gf_buffer_text(b, "\"");
+    while (*s) {
+        size_t length = gf_printable(s);
+        if (*s == '"' || *s == '\\')
+            gf_buffer_printf(b, "\\%c", *s);
+        else if (length)
+            gf_buffer_append(b, s, length);
+        else if (*s < 0x80)
+            gf_buffer_printf(b, "\\u%04x", *s);
+        else
+            gf_buffer_text(b, "\\ufffd");
+        s += length ? length : 1;
+    }
+    gf_buffer_text(b, "\"");
+}
+
 enum gf_status gf_buffer_status(const struct gf_buffer *b, const char *what, struct gf_error *e)
 {
     if (b->failed)

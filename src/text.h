@@ -79,6 +79,9 @@ void gf_buffer_printf(struct gf_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Appends the first `length` bytes of `text` as gf_escape shows them. */
 void gf_buffer_escaped(struct gf_buffer *b, const char *text, size_t length);
+/* Appends a JSON string, quotes included: what is not printable UTF-8 is escaped or, byte by byte,
+ * replaced by U+FFFD. */
+void gf_buffer_json(struct gf_buffer *b, const char *text);
 /* GF_EMEMORY when it failed; `what` is in the message. */
 enum gf_status gf_buffer_status(const struct gf_buffer *b, const char *what, struct gf_error *e);
 /* Releases and leaves {0}. */

@@ -3,6 +3,7 @@
 
 #include "../alloc.h"
 #include "../util.h"
+#include "spread.h"
 #include "sys.h"
 
 #include <errno.h>
@@ -128,35 +129,50 @@ const char *gf_in_name(const struct gf_in *in) { return in->name; }
 
 uint64_t gf_in_size(const struct gf_in *in) { return in->size; }
 
+/* One read of many bytes, for gf_spread. */
+struct reading {
+    struct gf_in *in;
+    uint8_t *to;
+    uint64_t offset;
+};
+
+static enum gf_status read_part(void *context, size_t begin, size_t end, struct gf_error *e)
+{
+    const struct reading *r = context;
+    struct gf_in *in = r->in;
+
+    while (begin < end) {
+        ssize_t moved;
+        GF_TRY(gf_sys_check_signal(in->name, e));
+        moved = gf_sys_pread(in->fd, r->to + begin, gf_min(end - begin, GF_IO_CHUNK),
+                             in->start + r->offset + begin);
+        if (moved < 0)
+            return gf_sys_fail(e, GF_EINPUT, in->name, "cannot be read");
+        if (moved == 0)
+            return gf_fail(e, GF_EINPUT,
+                           "%s: ends after %llu bytes, it had %llu when it was opened: another "
+                           "program changes it", in->name,
+                           (unsigned long long)(r->offset + begin), (unsigned long long)in->size);
+        begin += (size_t)moved;
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_in_read_some(struct gf_in *in, void *buffer, size_t size, uint64_t offset,
                                size_t *got, struct gf_error *e)
 {
-    uint8_t *to = buffer;
+    struct reading r = {.in = in, .to = buffer, .offset = offset};
 
     *got = 0;
     /* What was appended since the file was opened is not part of it. */
     if (offset >= in->size)
         return GF_OK;
     size = (size_t)gf_min(size, in->size - offset);
-    if (in->memory) {
-        memcpy(to, in->memory + offset, size);
-        *got = size;
-        return GF_OK;
-    }
-    while (*got < size) {
-        ssize_t moved;
-        GF_TRY(gf_sys_check_signal(in->name, e));
-        moved = gf_sys_pread(in->fd, to + *got, gf_min(size - *got, GF_IO_CHUNK),
-                             in->start + offset + *got);
-        if (moved < 0)
-            return gf_sys_fail(e, GF_EINPUT, in->name, "cannot be read");
-        if (moved == 0)
-            return gf_fail(e, GF_EINPUT,
-                           "%s: ends after %llu bytes, it had %llu when it was opened: another "
-                           "program changes it", in->name, (unsigned long long)(offset + *got),
-                           (unsigned long long)in->size);
-        *got += (size_t)moved;
-    }
+    if (in->memory)
+        memcpy(buffer, in->memory + offset, size);
+    else
+        GF_TRY(gf_spread(size, read_part, &r, e));
+    *got = size;
     return GF_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "../alloc.h"
 #include "../util.h"
+#include "spread.h"
 #include "sys.h"
 #include "target.h"
 
@@ -230,28 +231,43 @@ enum gf_status gf_out_reserve(struct gf_out *out, uint64_t size, struct gf_error
     return gf_sys_fail(e, GF_EOUTPUT, out->name, "space for it cannot be reserved");
 }
 
-/* Writes everything, at `offset` or, when it is a stream, next. */
-static enum gf_status write_all(const struct gf_out *out, int fd, const void *data, size_t size,
-                                uint64_t offset, struct gf_error *e)
-{
-    const uint8_t *from = data;
+/* One write of many bytes, at an offset or, when it is a stream, next. */
+struct writing {
+    const struct gf_out *out;
+    int fd;
+    const uint8_t *from;
+    uint64_t offset;
+};
 
-    while (size > 0) {
-        size_t chunk = gf_min(size, GF_IO_CHUNK);
+static enum gf_status write_part(void *context, size_t begin, size_t end, struct gf_error *e)
+{
+    const struct writing *w = context;
+    const struct gf_out *out = w->out;
+
+    while (begin < end) {
+        size_t chunk = gf_min(end - begin, GF_IO_CHUNK);
         ssize_t moved;
         GF_TRY(gf_sys_check_signal(out->name, e));
-        moved = fd == out->stream ? gf_sys_write(fd, from, chunk)
-                                  : gf_sys_pwrite(fd, from, chunk, offset);
+        moved = w->fd == out->stream ? gf_sys_write(w->fd, w->from + begin, chunk)
+                                     : gf_sys_pwrite(w->fd, w->from + begin, chunk,
+                                                     w->offset + begin);
         /* Zero for a write of something is no progress: a loop would never end. */
         if (moved == 0)
             errno = EIO;
         if (moved <= 0)
             return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be written");
-        from += moved;
-        offset += (uint64_t)moved;
-        size -= (size_t)moved;
+        begin += (size_t)moved;
     }
     return GF_OK;
+}
+
+static enum gf_status write_all(const struct gf_out *out, int fd, const void *data, size_t size,
+                                uint64_t offset, struct gf_error *e)
+{
+    struct writing w = {.out = out, .fd = fd, .from = data, .offset = offset};
+
+    /* A stream takes bytes in order. */
+    return fd == out->stream ? write_part(&w, 0, size, e) : gf_spread(size, write_part, &w, e);
 }
 
 enum gf_status gf_out_write(struct gf_out *out, const void *data, size_t size, struct gf_error *e)

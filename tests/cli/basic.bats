@@ -274,7 +274,7 @@ END
     ok help
     ok --version
     [[ $output == 'gpufilt '[0-9]* ]] || fail 'no version'
-    for command in blur correlate convolve convert info masks; do
+    for command in blur correlate convolve convert info masks devices selftest; do
         ok "$command" --help
         prints "$command"
         ok help "$command"

@@ -4,14 +4,19 @@
  * First a fixed list of plans, then random ones until there are --iterations or the time is
  * up; MINIMUM of them are made however long they take.
  *
- *   check_backend [--seed N] [--iterations N] [--seconds N] [--bench]
+ *   check_backend [--backend NAME] [--some | --fixed N] [--seed N] [--iterations N] [--seconds N]
+ *                 [--bench]
  *
- * (or GPUFILT_CHECK_SEED, GPUFILT_CHECK_ITERATIONS in the environment). A failure prints
+ * (or GPUFILT_CHECK_SEED, GPUFILT_CHECK_ITERATIONS in the environment). --backend compares one
+ * alone; exit status 77 when its device is not there, unless GPUFILT_REQUIRE_GPU=1 is in the
+ * environment. --fixed N runs fixed plan N alone. --some leaves out fixed plans, but no combination of types, border, dimension
+ * and kind; it is what the slow simt device gets. A failure prints
  * the parameters and the seed that repeats it. NaN is compared as bits too: backends store
  * one NaN whatever the sum made of it. */
 #include "alloc.h"
 #include "backend.h"
 #include "cpu/kernels.h"
+#include "device_draw.h"
 #include "exact_opinion.h"
 #include "fixed_plans.h"
 #include "random_plan.h"
@@ -49,19 +54,35 @@ static void slab_of(const struct gf_plan *p, const struct buffer *in, uint64_t y
                              .rows = y1 - y0, .planes = z1 - z0};
 }
 
-static bool run_backend(const struct gf_backend *backend, const struct gf_plan *p,
-                        const struct buffer *in, const struct buffer *out, bool split,
-                        struct gf_counts *counts)
+/* Where a backend can pin memory, now and then from such memory. */
+static enum gf_status run_slab(const struct gf_backend *backend, void *state,
+                               const struct gf_slab *in, struct gf_slab *out,
+                               const struct buffer *copy, struct gf_counts *counts,
+                               struct gf_error *e)
 {
-    struct gf_error e = {{0}};
+    bool pin = backend->pin != NULL && one_in(4);
+    enum gf_status status;
+
+    if (pin)
+        backend->pin(state, copy->block, copy->size);
+    status = backend->run(state, in, out, counts, e);
+    if (pin)
+        backend->unpin(state, copy->block);
+    return status;
+}
+
+static enum gf_status run_backend(const struct gf_backend *backend, const struct gf_plan *p,
+                                  const struct buffer *in, const struct buffer *out, bool split,
+                                  struct gf_counts *counts, struct gf_error *e)
+{
     void *state = NULL;
-    bool fine = true;
+    enum gf_status status;
 
     memset(counts, 0, sizeof *counts);
-    if (backend->open(p, &state, &e) != GF_OK) {
-        fprintf(stderr, "%s: open: %s\n", backend->name, e.text);
+    status = backend->open(p, &state, e);
+    if (status != GF_OK) {
         backend->close(state);
-        return false;
+        return status;
     }
     for (uint64_t z = 0, planes; z < p->out.depth; z += planes) {
         planes = split ? 1 + below(p->out.depth - z) : p->out.depth;
@@ -73,12 +94,29 @@ static bool run_backend(const struct gf_backend *backend, const struct gf_plan *
             to = (struct gf_slab){.data = buffer_row(out, y, z), .row_stride = out->row_stride,
                                   .plane_stride = out->plane_stride, .y = y, .z = z,
                                   .rows = rows, .planes = planes};
-            fine = fine && backend->run(state, &from, &to, counts, &e) == GF_OK;
+            if (status == GF_OK)
+                status = run_slab(backend, state, &from, &to, &copy, counts, e);
             free(copy.block);
         }
     }
     backend->close(state);
-    return fine;
+    return status;
+}
+
+/* With more and more device memory when the plan allows too little for a row. */
+static bool run_with_room(const struct gf_backend *backend, struct gf_plan *p,
+                          const struct buffer *in, const struct buffer *out, bool split,
+                          struct gf_counts *counts)
+{
+    struct gf_error e = {{0}};
+    enum gf_status status;
+
+    do
+        status = run_backend(backend, p, in, out, split, counts, &e);
+    while (status == GF_EMEMORY && (p->gpu_memory *= 2) > 0);
+    if (status != GF_OK)
+        fprintf(stderr, "%s: %s\n", backend->name, e.text);
+    return status == GF_OK;
 }
 
 static bool same(const struct gf_plan *p, const struct buffer *a, const struct buffer *b)
@@ -136,9 +174,15 @@ static void find_cpu_levels(void)
         add_subject(&gf_backend_cpu, "");
 }
 
-/* All backends that work on this machine; one whose device is not there is named and left
- * out. */
-static void find_subjects(void)
+static bool gpu_required(void)
+{
+    const char *text = getenv("GPUFILT_REQUIRE_GPU");
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
+/* All backends that work on this machine, or the one of this name; one whose device is not
+ * there is named and left out. False where it must be there. */
+static bool find_subjects(const char *only)
 {
     for (const struct gf_backend *const *b = gf_backends; *b != NULL; b++) {
         struct gf_error e = {{0}};
@@ -146,7 +190,7 @@ static void find_subjects(void)
         void *state = NULL;
         enum gf_status status;
 
-        if (*b == &gf_backend_reference)
+        if (*b == &gf_backend_reference || (only != NULL && strcmp(only, (*b)->name) != 0))
             continue;
         if (*b == &gf_backend_cpu) {
             find_cpu_levels();
@@ -156,11 +200,15 @@ static void find_subjects(void)
         status = (*b)->open(&p, &state, &e);
         (*b)->close(state);
         plan_end(&p);
-        if (status == GF_EDEVICE)
-            fprintf(stderr, "not compared: %s: %s\n", (*b)->name, e.text);
-        else
+        if (status != GF_EDEVICE) {
             add_subject(*b, "");
+            continue;
+        }
+        fprintf(stderr, "not compared: %s: %s\n", (*b)->name, e.text);
+        if (*b == &gf_backend_cuda && gpu_required())
+            return false;
     }
+    return true;
 }
 
 /* Makes the samples and compares; frees the plan. */
@@ -170,6 +218,7 @@ static bool check_plan(struct gf_plan *plan, enum pattern pattern)
     struct gf_plan p = *plan;
     struct buffer in, want, got;
     struct gf_counts expected, counts;
+    struct device_draw draw;
     char block[32] = "";
     bool fine;
     unsigned ib = gf_type_bytes(p.in.type), ob = gf_type_bytes(p.out.type);
@@ -183,7 +232,7 @@ static bool check_plan(struct gf_plan *plan, enum pattern pattern)
         memcpy(in.data, &(uint32_t){one_in(2) ? 0xffabcdefu : 0x7f812345u}, 4);
     buffer_make(&want, gf_row_bytes(&p.out), p.out.height, p.out.depth, ob, false);
     unsetenv("GPUFILT_TEST_BLOCK");
-    fine = run_backend(&gf_backend_reference, &p, &in, &want, one_in(4), &expected) &&
+    fine = run_with_room(&gf_backend_reference, &p, &in, &want, one_in(4), &expected) &&
            buffer_intact(&want);
     if (p.arith == GF_EXACT)
         fine = fine && third_opinion(&p, &in, &want, &expected);
@@ -198,8 +247,9 @@ static bool check_plan(struct gf_plan *plan, enum pattern pattern)
             unsetenv("GPUFILT_TEST_BLOCK");
         }
         p.threads = threads[below(3)];
+        device_draw(&draw, &p, s->backend != &gf_backend_cpu);
         buffer_make(&got, gf_row_bytes(&p.out), p.out.height, p.out.depth, ob, true);
-        fine = run_backend(s->backend, &p, &in, &got, one_in(2), &counts) &&
+        fine = run_with_room(s->backend, &p, &in, &got, one_in(2), &counts) &&
                same(&p, &want, &got);
         if (fine && !buffer_intact(&got)) {
             fprintf(stderr, "bytes outside the rows were changed\n");
@@ -212,9 +262,11 @@ static bool check_plan(struct gf_plan *plan, enum pattern pattern)
             fine = false;
         }
         free(got.block);
-        if (!fine)
+        if (!fine) {
             fprintf(stderr, "  %s %s threads %u block %s\n", s->backend->name, s->level,
                     p.threads, block);
+            device_describe(&draw, &p);
+        }
     }
     if (!fine) {
         fprintf(stderr, "  pattern %d\n", (int)pattern);
@@ -244,32 +296,49 @@ static bool check_random(uint64_t seed)
     return false;
 }
 
-/* The same plans, samples, slabs and threads in every run. */
-static bool check_fixed(uint64_t *done)
+/* The same plans, samples, slabs and threads in every run. False where it differs; *made
+ * whether there is such a plan. */
+static bool check_one_fixed(unsigned index, bool *made)
 {
-    for (unsigned index = 0; index < FIXED_PLANS; index++) {
-        struct gf_plan p;
+    struct gf_plan p;
 
-        rng = index;
-        if (!fixed_plan(&p, index))
-            continue;
-        if (!check_plan(&p, (enum pattern)below(PATTERNS))) {
-            fprintf(stderr, "  fixed plan %u\n", index);
-            return false;
-        }
-        ++*done;
-    }
-    for (unsigned index = 0; index < EDGE_PLANS; index++) {
-        struct gf_plan p;
+    rng = index;
+    *made = fixed_plan(&p, index);
+    if (!*made || check_plan(&p, (enum pattern)below(PATTERNS)))
+        return true;
+    fprintf(stderr, "  fixed plan %u\n", index);
+    return false;
+}
 
-        rng = index;
-        if (!edge_plan(&p, index))
-            continue;
-        if (!check_plan(&p, one_in(2) ? HIGH : LOW)) {
-            fprintf(stderr, "  edge plan %u\n", index);
-            return false;
+static bool check_one_edge(unsigned index, bool *made)
+{
+    struct gf_plan p;
+
+    rng = index;
+    *made = edge_plan(&p, index);
+    if (!*made || check_plan(&p, one_in(2) ? HIGH : LOW))
+        return true;
+    fprintf(stderr, "  edge plan %u\n", index);
+    return false;
+}
+
+/* `some`: one shape of each group, and one edge plan in seven. */
+static bool check_fixed(bool some, uint64_t *done)
+{
+    bool made;
+
+    for (unsigned group = 0; group < FIXED_PLANS / FIXED_SHAPES; group++)
+        for (unsigned i = 0; i < FIXED_SHAPES; i++) {
+            if (!check_one_fixed(group * FIXED_SHAPES + (3 * group + i) % FIXED_SHAPES, &made))
+                return false;
+            *done += made;
+            if (some && made)
+                break;
         }
-        ++*done;
+    for (unsigned index = 0; index < EDGE_PLANS; index += some ? 7 : 1) {
+        if (!check_one_edge(index, &made))
+            return false;
+        *done += made;
     }
     return true;
 }
@@ -328,10 +397,12 @@ static bool check_fma(size_t rounds)
 
 int main(int argc, char **argv)
 {
-    const char *text = getenv("GPUFILT_CHECK_SEED");
+    const char *text = getenv("GPUFILT_CHECK_SEED"), *only = NULL;
     uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1, iterations = 3000;
     uint64_t fixed = 0, done = 0;
     double limit = 20.0;
+    bool some = false, made;
+    long one = -1;
     struct timespec begin, now;
 
     if ((text = getenv("GPUFILT_CHECK_ITERATIONS")) != NULL)
@@ -339,21 +410,32 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--bench") == 0)
             return bench();
-        if (i + 1 < argc && strcmp(argv[i], "--seed") == 0)
+        if (strcmp(argv[i], "--some") == 0)
+            some = true;
+        else if (i + 1 < argc && strcmp(argv[i], "--backend") == 0)
+            only = argv[++i];
+        else if (i + 1 < argc && strcmp(argv[i], "--fixed") == 0)
+            one = strtol(argv[++i], NULL, 0);
+        else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(argv[i], "--iterations") == 0)
             iterations = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0)
             limit = strtod(argv[++i], NULL);
         else {
-            fprintf(stderr, "usage: check_backend [--seed N] [--iterations N] [--seconds N] "
-                            "[--bench]\n");
+            fprintf(stderr, "usage: check_backend [--backend NAME] [--some | --fixed N] "
+                            "[--seed N] [--iterations N] [--seconds N] [--bench]\n");
             return 2;
         }
     }
-    find_subjects();
+    if (!find_subjects(only))
+        return 1;
+    if (subject_count == 0)
+        return 77;
+    if (one >= 0)
+        return check_one_fixed((unsigned)one, &made) ? 0 : 1;
     rng = seed;
-    if (!check_fma(4000) || !check_fixed(&fixed))
+    if (!check_fma(4000) || !check_fixed(some, &fixed))
         return 1;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (; done < iterations; done++) {

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "backend.h"
 #include "cli.h"
 #include "util.h"
 
@@ -136,7 +137,16 @@ static void refuses_with_one_line(void **state)
         {"gpufilt masks make box --size 3px,5mm", "--size '3px,5mm'", GF_EUSAGE},
         {"gpufilt convert -t uint8 in out", "called u8 here", GF_EUSAGE},
         {"gpufilt blur -k gauss5 --device cudafoo in out", "--device 'cudafoo'", GF_EUSAGE},
-        {"gpufilt blur -k gauss5 --device cuda:1 in out", "without CUDA", GF_EDEVICE},
+        {"gpufilt blur -k gauss5 --device cuda: in out", "--device 'cuda:'", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --device cuda:x in out", "--device 'cuda:x'", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --device cuda:1:2 in out", "--device 'cuda:1:2'", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --device cuda:99999999999 in out", "--device", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --device cpu:1 in out", "--device 'cpu:1'", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --device reference in out", "--device 'reference'", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --gpu-memory 0 in out", "--gpu-memory '0'", GF_EUSAGE},
+        {"gpufilt blur -k gauss5 --layout flat in out", "pitched packed", GF_EUSAGE},
+        {"gpufilt devices 1", "devices: takes no operand", GF_EUSAGE},
+        {"gpufilt selftest in.png", "selftest: takes no operand", GF_EUSAGE},
         {"gpufilt blur in out", "needs -k", GF_EUSAGE},
         {"gpufilt correlate in out", "needs -k", GF_EUSAGE},
         {"gpufilt blur -k gauss5 in", "no output", GF_EUSAGE},
@@ -156,7 +166,6 @@ static void refuses_with_one_line(void **state)
         {"gpufilt blur -k gauss5 --max-memory lots in out", "512M", GF_EUSAGE},
         {"gpufilt blur -k gauss5 -f jpeg in out", "is only read", GF_EUSAGE},
         {"gpufilt blur -k gauss5 -f xyz in out", "unknown", GF_EUSAGE},
-        {"gpufilt blur -k gauss5 --device cuda in out", "without CUDA", GF_EDEVICE},
         {"gpufilt blur -k gauss5 --device tpu in out", "cuda:N", GF_EUSAGE},
         {"gpufilt convert --roi 1,2+3 in out", "--roi '1,2+3'", GF_EUSAGE},
         {"gpufilt convert --roi= in out", "--roi", GF_EUSAGE},
@@ -178,6 +187,37 @@ static void refuses_with_one_line(void **state)
                      (int)rows[i].status, rows[i].says);
         gf_request_free(&r);
     }
+}
+
+static void takes_a_device(void **state)
+{
+    static const struct {
+        const char *line, *device;
+        unsigned gpu;
+    } rows[] = {{"gpufilt convert in out", "auto", 0},
+                {"gpufilt convert --device auto in out", "auto", 0},
+                {"gpufilt convert --device cpu in out", "cpu", 0},
+                {"gpufilt convert --device cuda in out", "cuda", 0},
+                {"gpufilt convert --device cuda:3 in out", "cuda", 3},
+                {"gpufilt convert --device cuda:3 --device cuda in out", "cuda", 0},
+                {"gpufilt selftest --device cuda:1", "cuda", 1}};
+    struct gf_request r;
+    struct gf_error e;
+    bool simt = gf_backend_by_name("simt") != NULL;
+    (void)state;
+    for (size_t i = 0; i < GF_COUNT(rows); i++) {
+        assert_int_equal(parse(&r, rows[i].line, &e), GF_OK);
+        assert_string_equal(r.device, rows[i].device);
+        assert_int_equal(r.gpu, rows[i].gpu);
+        gf_request_free(&r);
+    }
+    assert_int_equal(parse(&r, "gpufilt convert --device simt in out", &e),
+                     simt ? GF_OK : GF_EUSAGE);
+    gf_request_free(&r);
+    assert_int_equal(parse(&r, "gpufilt convert --gpu-memory 2G --layout packed in out", &e),
+                     GF_OK);
+    assert_true(r.gpu_memory == UINT64_C(2) << 30 && r.packed);
+    gf_request_free(&r);
 }
 
 /* Every option of the table is reachable by its long name and by its letter. */
@@ -202,6 +242,7 @@ int main(void)
         cmocka_unit_test(takes_options_anywhere), cmocka_unit_test(takes_lengths_with_units),
         cmocka_unit_test(turns_fwhm_into_sigma),  cmocka_unit_test(takes_a_region),
         cmocka_unit_test(refuses_with_one_line),  cmocka_unit_test(knows_its_table),
+        cmocka_unit_test(takes_a_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,33 @@ static void obeys_the_memory_limit(void **state)
     gf_memory_set_limit(UINT64_MAX);
 }
 
+/* Larger slabs, two of each also for one thread, and never more than the limit. */
+static void plans_for_a_gpu(void **state)
+{
+    struct gf_image image = image_of(GF_U16, 512, 512, 2048, 1);
+    const struct gf_request r = {.gpu = 3, .gpu_memory = 12345, .packed = true};
+    struct gf_plan plan;
+    struct gf_error e;
+    uint64_t before;
+    (void)state;
+    gf_memory_set_limit(UINT64_MAX);
+    assert_int_equal(plan_line("blur -k gauss3 -j 1", &image, &plan, &e), GF_OK);
+    assert_int_equal(plan.buffers, 1);
+    before = plan.slab;
+    assert_int_equal(gf_plan_for_gpu(&plan, &r, "in", &e), GF_OK);
+    assert_true(plan.slab > before && plan.buffers == 2 && plan.threads == 1);
+    assert_true(plan.gpu == 3 && plan.gpu_memory == 12345 && plan.packed);
+    before = plan.host_bytes;
+    gf_memory_set_limit(gf_memory_used() + before / 4);
+    assert_int_equal(gf_plan_for_gpu(&plan, &r, "in", &e), GF_OK);
+    assert_true(plan.host_bytes <= before / 4);
+    gf_memory_set_limit(gf_memory_used() + (1u << 20));
+    assert_int_equal(gf_plan_for_gpu(&plan, &r, "in", &e), GF_EMEMORY);
+    assert_non_null(strstr(e.text, "--max-memory"));
+    assert_null(plan.factor[0]);
+    gf_memory_set_limit(UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,7 +291,7 @@ int main(void)
         cmocka_unit_test(chooses_the_dimension),       cmocka_unit_test(shrinks_and_crops),
         cmocka_unit_test(handles_alpha),               cmocka_unit_test(divides_stored_alpha),
         cmocka_unit_test(refuses),
-        cmocka_unit_test(obeys_the_memory_limit),
+        cmocka_unit_test(obeys_the_memory_limit),      cmocka_unit_test(plans_for_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

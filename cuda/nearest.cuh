@@ -1,0 +1,121 @@
+/* From sums to the nearest integer sample, ties to even: quotients by one divisor, clipped
+ * and counted where that can happen. */
+#ifndef GPUFILT_CUDA_NEAREST_CUH
+#define GPUFILT_CUDA_NEAREST_CUH
+
+#include "launch.cuh"
+#include "program.h"
+#include "sample.cuh"
+
+namespace GF_DEVICE {
+
+struct nearest {
+    bool clips;             /* a result may be outside the type, or NaN */
+    bool by_scale;          /* float sums: times `scale`, exact or what the plan says */
+    float scale;
+    int32_t lowest, highest;
+    /* Otherwise sums are integers of 31 bits and a sign. divisor is 2^shift where magic is 0;
+     * else n / divisor = n * magic >> (32 + shift) for n below 2^31. */
+    uint32_t divisor, magic, shift;
+};
+
+/* 1.5 * 2^23: added to a float of at most 2^22, it leaves the nearest integer, ties to even, in
+ * the low bits. */
+constexpr float TO_INTEGER = 12582912.0f;
+
+/* sum / 2^shift; shift > 0. */
+__device__ inline int32_t shifted(const struct nearest &r, int32_t sum)
+{
+    return (sum + ((1 << (r.shift - 1)) - 1) + (sum >> r.shift & 1)) >> r.shift;
+}
+
+__device__ inline int32_t quotient(const struct nearest &r, int32_t sum)
+{
+    uint32_t n, q, rest;
+
+    if (r.magic == 0)
+        return r.shift == 0 ? sum : shifted(r, sum);
+    n = static_cast<uint32_t>(sum < 0 ? -sum : sum);
+    q = __umulhi(n, r.magic) >> r.shift;
+    rest = n - q * r.divisor;
+    if (rest > r.divisor - rest || (rest == r.divisor - rest && q % 2 == 1))
+        q++;
+    return sum < 0 ? -static_cast<int32_t>(q) : static_cast<int32_t>(q);
+}
+
+__device__ inline int32_t saturated(const struct nearest &r, int32_t v, struct tally &t)
+{
+    if (v < r.lowest) {
+        t.low++;
+        return r.lowest;
+    }
+    if (v > r.highest) {
+        t.high++;
+        return r.highest;
+    }
+    return v;
+}
+
+/* A float sum that is a value times 1 / scale. */
+__device__ inline int32_t rounded(const struct nearest &r, float sum, struct tally &t)
+{
+    float v = rintf(sum * r.scale);
+
+    if (v != v) {
+        t.nan++;
+        return 0;
+    }
+    if (v < static_cast<float>(r.lowest)) {
+        t.low++;
+        return r.lowest;
+    }
+    if (v > static_cast<float>(r.highest)) {
+        t.high++;
+        return r.highest;
+    }
+    return static_cast<int32_t>(v);
+}
+
+/* N sums as samples: the bits of each are the low ones of a word, whose others may be set. Of
+ * sum i, where bit i of `inside` is not set, nothing is counted. */
+template <int N>
+__device__ inline void nearest_samples(const struct nearest &r, const float (&sum)[N],
+                                       uint32_t (&bits)[N], uint32_t inside, struct tally &t)
+{
+    if (r.by_scale && !r.clips) {
+        GF_UNROLL for (int i = 0; i < N; i++)
+            bits[i] = __float_as_uint(fmaf(sum[i], r.scale, TO_INTEGER));
+        return;
+    }
+    GF_UNROLL for (int i = 0; i < N; i++) {
+        if (!(inside >> i & 1))
+            continue;
+        int32_t v = r.by_scale ? rounded(r, sum[i], t)
+                               : saturated(r, quotient(r, static_cast<int32_t>(sum[i])), t);
+        bits[i] = static_cast<uint32_t>(v);
+    }
+}
+
+template <int N>
+__device__ inline void nearest_samples(const struct nearest &r, const int32_t (&sum)[N],
+                                       uint32_t (&bits)[N], uint32_t inside, struct tally &t)
+{
+    if (r.magic == 0 && r.shift > 0 && !r.clips) {
+        GF_UNROLL for (int i = 0; i < N; i++)
+            bits[i] = static_cast<uint32_t>(shifted(r, sum[i]));
+        return;
+    }
+    GF_UNROLL for (int i = 0; i < N; i++)
+        if (inside >> i & 1)
+            bits[i] = static_cast<uint32_t>(saturated(r, quotient(r, sum[i]), t));
+}
+
+/* ---- host ---- */
+
+/* For a plan of integer samples, from sums in float, where they are not beyond 2^24 if they are
+ * exact, or in integers; false where 31 bits are too few. */
+bool nearest_of(const struct gf_plan *plan, bool floats, struct nearest *r);
+
+}
+
+#endif

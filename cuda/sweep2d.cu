@@ -1,0 +1,366 @@
+/* The family sweep2d: planes filtered by warps that march down strips of columns. Here are the
+ * plans it takes and how they are cut into launches. */
+#include "family.h"
+#include "sweep2d.h"
+
+#include <cmath>
+#ifdef SWEEP_TUNE
+#include <cstdlib>
+#endif
+
+namespace GF_DEVICE {
+namespace {
+
+/* ---- what a plan needs ---- */
+
+enum kind { DIRECT, SEPARABLE, PACKED };
+
+/* A plan in the kernels' terms: a square mask of odd size, whose taps are about its middle. A
+ * smaller mask of integer samples has zeros around; floats have none, for 0 times infinity. */
+struct sweep {
+    enum kind kind;
+    int size;
+    int before[2];      /* zeros before the mask's taps along x, y */
+    bool wide;          /* int32_t sums: where floats would not be exact */
+    struct finish finish;
+    uint32_t fill;      /* a word of samples */
+};
+
+/* Sums of the taps above 0 and, positive too, of those below. */
+struct weights {
+    double above, below;
+};
+
+double tap_at(const struct gf_plan *plan, const void *taps, uint32_t i)
+{
+    return plan->arith == GF_EXACT ? static_cast<const int32_t *>(taps)[i]
+                                   : static_cast<double>(static_cast<const float *>(taps)[i]);
+}
+
+struct weights weigh(const struct gf_plan *plan, const void *taps, uint32_t n)
+{
+    struct weights w = {};
+
+    if (taps == nullptr) /* an axis that is skipped */
+        w.above = 1;
+    for (uint32_t i = 0; taps != nullptr && i < n; i++) {
+        double t = tap_at(plan, taps, i);
+        w.above += t > 0 ? t : 0;
+        w.below -= t < 0 ? t : 0;
+    }
+    return w;
+}
+
+struct weights mask_weights(const struct gf_plan *plan)
+{
+    struct weights x, y, w;
+
+    if (!plan->separable)
+        return weigh(plan, plan->taps, plan->size[0] * plan->size[1]);
+    x = weigh(plan, plan->factor[0], plan->size[0]);
+    y = weigh(plan, plan->factor[1], plan->size[1]);
+    w.above = x.above * y.above + x.below * y.below;
+    w.below = x.above * y.below + x.below * y.above;
+    return w;
+}
+
+/* Whether every result is a sample of the output's type, whatever the input. Sums of floats may
+ * be wrong by the roundings of all their taps; a half is what rounding to a sample forgives. */
+bool never_clips(const struct gf_plan *plan, struct weights w)
+{
+    const struct gf_type_row *row = gf_type_row(plan->in.type);
+    double divisor = static_cast<double>(plan->divisor);
+    double most = (w.above * row->highest - w.below * row->lowest) / divisor;
+    double least = (w.above * row->lowest - w.below * row->highest) / divisor;
+    double error = 0;
+
+    if (plan->arith == GF_FLOAT)
+        error = (w.above + w.below) * fmax(-row->lowest, row->highest) *
+                (2 * SWEEP_MOST_SEPARABLE + 2) * 0x1p-23;
+    return most + error < row->highest + 0.499 && least - error > row->lowest - 0.499;
+}
+
+/* The finish of a plan whose sums are at most `bound`; false where the kernels have none. */
+bool find_finish(const struct gf_plan *plan, bool wide, double bound, struct finish *f)
+{
+    int64_t d = plan->divisor;
+    bool power = (d & (d - 1)) == 0, fits = never_clips(plan, mask_weights(plan));
+
+    if (plan->out.type == GF_F32) {
+        *f = {FINISH_FITS, 1, 1};
+        return true;
+    }
+    if (d > INT32_MAX)
+        return false;
+    f->divisor = static_cast<int32_t>(d);
+    f->scale = 1 / static_cast<float>(d);
+    if (wide || !(power || (fits && d % 2 == 1 && bound < 0x1p23)))
+        f->kind = FINISH_DIVIDES;
+    else
+        f->kind = fits ? FINISH_FITS : FINISH_CLIPS;
+    return true;
+}
+
+/* Sixteen bits hold every sum, and a divisor that the packed kernels know. */
+bool fits_packed(const struct gf_plan *plan)
+{
+    int64_t d = plan->divisor;
+    struct weights x, y;
+
+    if (plan->in.type != GF_U8 || plan->arith != GF_EXACT || !plan->separable ||
+        plan->size[0] > SWEEP_MOST_PACKED || plan->size[1] > SWEEP_MOST_PACKED || d > 256 ||
+        (d % 2 == 0 && (d & (d - 1)) != 0))
+        return false;
+    x = weigh(plan, plan->factor[0], plan->size[0]);
+    y = weigh(plan, plan->factor[1], plan->size[1]);
+    return x.below + y.below == 0 && x.above <= 255 && x.above * y.above <= static_cast<double>(d);
+}
+
+/* The sample that stands outside, in every sample of a word; false where the type has it not. */
+bool fill_word(const struct gf_plan *plan, uint32_t *word)
+{
+    const struct gf_type_row *row = gf_type_row(plan->in.type);
+    double fill = plan->border == GF_BORDER_CONSTANT ? plan->fill : 0;
+
+    if (plan->in.type == GF_F32) {
+        float f = static_cast<float>(fill);
+        memcpy(word, &f, sizeof f);
+        return true;
+    }
+    if (!(fill >= row->lowest && fill <= row->highest) || fill != rint(fill))
+        return false;
+    uint32_t bits = static_cast<uint32_t>(static_cast<int32_t>(fill));
+    *word = row->bytes == 1 ? (bits & 0xff) * 0x01010101u : (bits & 0xffff) * 0x00010001u;
+    return true;
+}
+
+/* The size of the square and where the mask lies in it: its origin in the middle, if there is
+ * room, so that aligned samples come from aligned ones. */
+bool place_mask(const struct gf_plan *plan, struct sweep *s)
+{
+    int most = s->kind == DIRECT ? SWEEP_MOST_DIRECT
+               : s->kind == PACKED ? SWEEP_MOST_PACKED : SWEEP_MOST_SEPARABLE;
+    uint32_t size = plan->size[0] > plan->size[1] ? plan->size[0] : plan->size[1];
+
+    if (size > static_cast<uint32_t>(most))
+        return false;
+    s->size = size < 3 ? 3 : static_cast<int>(size | 1);
+    for (int a = 0; a < 2; a++) {
+        int room = s->size - static_cast<int>(plan->size[a]);
+        int before = s->size / 2 - static_cast<int>(plan->origin[a]);
+        s->before[a] = before < 0 ? 0 : before > room ? room : before;
+        if (room != 0 && plan->in.type == GF_F32)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the samples that lanes bring one by one (tile.cuh) are no more than the lanes. */
+bool few_odd_samples(const struct gf_plan *plan, const struct sweep *s)
+{
+    int64_t width = static_cast<int64_t>(plan->in.width);
+    int64_t begin = plan->shift[0] - plan->origin[0] - s->before[0];
+    int64_t end = begin + static_cast<int64_t>(plan->out.width) + s->size - 1;
+    int64_t left = begin < 0 ? -begin : 0, right = end > width ? end - width : 0;
+    int64_t chunk = 16 / gf_type_bytes(plan->in.type);
+
+    return left + right + chunk - 1 <= WARP;
+}
+
+/* Of a packed kernel: odd, or else a power of 2. */
+bool odd_divisor(const struct gf_plan *plan) { return plan->divisor % 2 == 1 && plan->divisor > 1; }
+
+bool without_z(const struct gf_plan *plan)
+{
+    return plan->size[2] == 1 && plan->origin[2] == 0 &&
+           (!plan->separable || plan->factor[2] == nullptr ||
+            tap_at(plan, plan->factor[2], 0) == 1);
+}
+
+struct sweep2d_kernel kernel_of(const struct gf_plan *plan, const struct sweep *s)
+{
+    bool fits = s->finish.kind == FINISH_FITS;
+
+    switch (s->kind) {
+    case DIRECT: return sweep2d_direct(plan->in.type, s->wide, fits, s->size);
+    case SEPARABLE: return sweep2d_separable(plan->in.type, s->wide, fits, s->size);
+    default: return sweep2d_packed(odd_divisor(plan), s->size);
+    }
+}
+
+bool find_sweep(const struct gf_plan *plan, struct sweep *s)
+{
+    const struct gf_type_row *row = gf_type_row(plan->in.type);
+    double highest = fmax(-row->lowest, row->highest), bound;
+    struct weights w;
+
+    *s = {};
+    if (plan->in.channels != 1 || plan->alpha_multiply || plan->alpha_divide ||
+        plan->alpha_keep || plan->border == GF_BORDER_NORMALIZE || plan->arith == GF_DOUBLE ||
+        plan->in.type != plan->out.type || !without_z(plan) ||
+        gf_row_bytes(&plan->in) > UINT32_MAX / 2 || !fill_word(plan, &s->fill))
+        return false;
+    w = mask_weights(plan);
+    bound = (w.above + w.below) * highest;
+    if (plan->arith == GF_EXACT) {
+        struct weights x = plan->separable ? weigh(plan, plan->factor[0], plan->size[0]) : w;
+        bound = fmax(bound, (x.above + x.below) * highest);
+        s->wide = bound > 0x1p24;
+    }
+    s->kind = !plan->separable ? DIRECT : fits_packed(plan) ? PACKED : SEPARABLE;
+    return place_mask(plan, s) && few_odd_samples(plan, s) &&
+           find_finish(plan, s->wide, bound, &s->finish) && bound < 0x1p31 * (s->wide ? 1 : 1e30);
+}
+
+/* ---- the family ---- */
+
+bool takes(const struct gf_plan *plan, bool aligned)
+{
+    struct sweep s;
+    return aligned && find_sweep(plan, &s) && kernel_of(plan, &s).run != nullptr;
+}
+
+/* The mask's taps in the square, from the host's copy: what goes into constant memory. */
+template <typename T> void square_taps(const struct gf_plan *plan, const struct sweep *s, T *to)
+{
+    for (uint32_t j = 0; j < plan->size[1]; j++)
+        for (uint32_t i = 0; i < plan->size[0]; i++)
+            to[(s->before[1] + static_cast<int>(j)) * s->size + s->before[0] +
+               static_cast<int>(i)] =
+                static_cast<T>(tap_at(plan, plan->taps, j * plan->size[0] + i));
+}
+
+template <typename T> void factor_taps(const struct gf_plan *plan, const struct sweep *s, T *to)
+{
+    for (int a = 0; a < 2; a++, to += s->size)
+        for (uint32_t i = 0; i < plan->size[a]; i++)
+            to[s->before[a] + static_cast<int>(i)] =
+                plan->factor[a] == nullptr ? T(1)
+                                           : static_cast<T>(tap_at(plan, plan->factor[a], i));
+}
+
+cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)
+{
+    float floats[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT] = {};
+    int32_t integers[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT] = {};
+    struct sweep s;
+
+    find_sweep(plan, &s);
+    switch (s.kind) {
+    case DIRECT:
+        if (s.wide)
+            square_taps(plan, &s, integers);
+        else
+            square_taps(plan, &s, floats);
+        return s.wide ? sweep2d_direct_taps(integers, true, s.size, stream)
+                      : sweep2d_direct_taps(floats, false, s.size, stream);
+    case SEPARABLE:
+        if (s.wide)
+            factor_taps(plan, &s, integers);
+        else
+            factor_taps(plan, &s, floats);
+        return s.wide ? sweep2d_separable_taps(integers, true, s.size, stream)
+                      : sweep2d_separable_taps(floats, false, s.size, stream);
+    default:
+        factor_taps(plan, &s, integers);
+        /* A divisor that is a power of 2 becomes 256. */
+        for (int i = 0; i < s.size && !odd_divisor(plan); i++)
+            integers[s.size + i] *= static_cast<int32_t>(256 / plan->divisor);
+        return sweep2d_packed_taps(integers, s.size, stream);
+    }
+}
+
+/* How many output rows a warp computes: as many as make all warps of the device busy once with
+ * every strip, within limits. */
+uint32_t find_range(const struct sweep2d_kernel *kernel, const struct sweep2d_params *p,
+                    uint32_t planes, int size)
+{
+    int device = 0, processors = 1, blocks = 1;
+
+#ifdef SWEEP_TUNE
+    if (getenv("RANGE") && atoi(getenv("RANGE")))
+        return static_cast<uint32_t>(atoi(getenv("RANGE")));
+#endif
+    if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel->run),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(kernel->shared)) != cudaSuccess ||
+        cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) !=
+            cudaSuccess ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, reinterpret_cast<const void *>(kernel->run), SWEEP_WARPS * WARP,
+            kernel->shared) != cudaSuccess || blocks == 0)
+        processors = blocks = 1;
+    uint64_t warps = static_cast<uint64_t>(processors) * static_cast<uint64_t>(blocks) *
+                     SWEEP_WARPS;
+    uint64_t ranges = gf_max(1, warps / (static_cast<uint64_t>(p->strips) * planes));
+    uint64_t range = gf_ceil_div(p->rows, ranges);
+    return static_cast<uint32_t>(gf_max(range, static_cast<uint64_t>(2 * size)));
+}
+
+struct sweep2d_params params_of(const struct gf_plan *plan, const struct gf_chunk *c,
+                                const struct sweep *s, const struct sweep2d_kernel *kernel)
+{
+    struct sweep2d_params p = {};
+    int64_t begin = plan->shift[0] - plan->origin[0] - s->before[0];
+    int64_t center = begin + s->size / 2; /* the sample under the middle tap of output 0 */
+
+    p.source.in = static_cast<const unsigned char *>(c->in);
+    p.source.row = static_cast<uint32_t>(c->in_row);
+    p.source.fill = s->fill;
+    p.source.row_slot = c->row_slot;
+    p.source.slots = c->rows + plan->size[1] - 1;
+    p.source.above = static_cast<uint32_t>(s->before[1]);
+    p.source.width = static_cast<int64_t>(plan->in.width);
+    p.source.first = center >= 0 ? center / 16 * 16 : (center - 15) / 16 * 16;
+    p.source.begin = begin;
+    p.source.end = begin + static_cast<int64_t>(plan->out.width) + s->size - 1;
+    p.source.border = plan->border;
+    p.in_plane = c->in_plane;
+    p.out_row = c->out_row;
+    p.out_plane = c->out_plane;
+    p.out_first = p.source.first - center;
+    p.out_width = static_cast<int64_t>(plan->out.width);
+    p.rows = c->rows;
+    p.strips = static_cast<uint32_t>(
+        gf_ceil_div(static_cast<uint64_t>(p.out_width - p.out_first),
+                    static_cast<uint64_t>(kernel->columns)));
+    p.finish = s->finish;
+    p.counts = c->counts;
+    p.packed_start = 127;
+    if (odd_divisor(plan)) {
+        p.packed_start = static_cast<uint32_t>(plan->divisor) / 2;
+        p.packed_multiplier = static_cast<uint32_t>(gf_ceil_div(
+            UINT64_C(1) << 24, static_cast<uint64_t>(plan->divisor)));
+    }
+    p.packed_start *= 0x00010001u;
+    return p;
+}
+
+cudaError_t run(const struct gf_plan *plan, const struct gf_chunk *c, cudaStream_t stream)
+{
+    struct sweep s;
+    find_sweep(plan, &s);
+    struct sweep2d_kernel kernel = kernel_of(plan, &s);
+    struct sweep2d_params p = params_of(plan, c, &s, &kernel);
+    cudaError_t status = cudaSuccess;
+
+    p.range = find_range(&kernel, &p, c->planes, s.size);
+    p.ranges = static_cast<uint32_t>(gf_ceil_div(p.rows, p.range));
+    uint64_t blocks = gf_ceil_div(static_cast<uint64_t>(p.strips) * p.ranges, SWEEP_WARPS);
+    for (uint32_t plane = 0; plane < c->planes && status == cudaSuccess;) {
+        uint32_t planes = static_cast<uint32_t>(gf_min(c->planes - plane, 65535));
+        p.plane_slot = c->plane_slot + plane;
+        p.out = static_cast<unsigned char *>(c->out) + plane * c->out_plane;
+        status = launch(kernel.run, dim3(static_cast<unsigned>(blocks), planes),
+                        dim3(SWEEP_WARPS * WARP), kernel.shared, stream, p);
+        plane += planes;
+    }
+    return status;
+}
+
+}
+
+const struct gf_family sweep2d = {"sweep2d", takes, nullptr, prepare, run};
+
+}

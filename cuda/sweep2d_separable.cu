@@ -1,0 +1,132 @@
+/* Separable masks: a row is summed along x, and the sums are added to those of SIZE rows of
+ * outputs that the thread keeps. */
+#include "sweep2d.cuh"
+
+namespace GF_DEVICE {
+namespace {
+
+/* Along x, then along y. */
+__constant__ float float_taps[2 * SWEEP_MOST_SEPARABLE];
+__constant__ int32_t int_taps[2 * SWEEP_MOST_SEPARABLE];
+
+template <typename Acc> __device__ inline Acc tap(int i)
+{
+    if constexpr (std::is_same_v<Acc, float>)
+        return float_taps[i];
+    else
+        return int_taps[i];
+}
+
+#ifndef SEPARABLE_ROWS
+#define SEPARABLE_ROWS 4
+#define SEPARABLE_STAGES 3
+#endif
+#ifndef SEPARABLE_MIN
+#define SEPARABLE_MIN(SIZE) (SIZE <= 9 ? 4 : SIZE <= 13 ? 3 : 2)
+#define SEPARABLE_MINF(SIZE) 4
+#define SEPARABLE_GROUPS(SIZE) (SIZE <= 7 ? 2 : 1)
+#endif
+template <gf_type TYPE> constexpr int separable_vx = stored<TYPE>::bytes == 4 ? 4 : 8;
+template <gf_type TYPE, int SIZE>
+constexpr int separable_groups = stored<TYPE>::bytes == 4 ? SEPARABLE_GROUPS(SIZE) : 1;
+template <gf_type TYPE, int SIZE>
+using separable_strip = strip<typename stored<TYPE>::type, WARP * separable_vx<TYPE> * separable_groups<TYPE, SIZE>, SIZE / 2,
+                              SEPARABLE_ROWS, SEPARABLE_STAGES>;
+
+template <gf_type TYPE, typename Acc, bool FITS, int SIZE>
+__global__ void __launch_bounds__(SWEEP_WARPS *WARP, (stored<TYPE>::bytes == 4 ? SEPARABLE_MINF(SIZE) : SEPARABLE_MIN(SIZE)))
+separable_kernel(const struct sweep2d_params p)
+{
+    constexpr int vx = separable_vx<TYPE>, groups = separable_groups<TYPE, SIZE>;
+    /* acc[k]: of the output row that is k + 1 rows away from its last. */
+    Acc acc[groups][SIZE][vx] = {};
+    struct tally t = {};
+
+    sweep2d_walk<TYPE, separable_strip<TYPE, SIZE>, vx, SIZE>(
+        p,
+        [&](const unsigned char *row) {
+            GF_UNROLL
+            for (int g = 0; g < groups; g++) {
+                struct window<TYPE, vx, SIZE> w;
+                Acc v[vx + SIZE - 1];
+                window_read(w, row + g * WARP * 16);
+                GF_UNROLL
+                for (int i = 0; i < vx + SIZE - 1; i++)
+                    v[i] = lane_of<TYPE, Acc>(w.words, w.aside + i);
+                GF_UNROLL
+                for (int o = 0; o < vx; o++) {
+                    Acc across = 0;
+                    GF_UNROLL
+                    for (int i = 0; i < SIZE; i++)
+                        across = multiply_add(tap<Acc>(i), v[o + i], across);
+                    GF_UNROLL
+                    for (int k = 0; k + 1 < SIZE; k++)
+                        acc[g][k][o] = multiply_add(tap<Acc>(2 * SIZE - 1 - k), across,
+                                                    acc[g][k + 1][o]);
+                    acc[g][SIZE - 1][o] = multiply_add(tap<Acc>(SIZE), across, Acc(0));
+                }
+            }
+        },
+        [&](uint32_t *words, uint32_t which) {
+            Acc sums[groups * vx];
+            GF_UNROLL
+            for (int i = 0; i < groups * vx; i++)
+                sums[i] = FITS || (which >> i & 1) ? acc[i / vx][0][i % vx] : Acc(0);
+            return finish_lanes<TYPE, FITS, groups * vx>(sums, p.finish, words, t);
+        });
+    if constexpr (!FITS)
+        add_tally(t, p.counts);
+}
+
+
+template <gf_type TYPE, typename Acc, bool FITS, int SIZE> struct sweep2d_kernel kernel_of()
+{
+    using shape = separable_strip<TYPE, SIZE>;
+    return {separable_kernel<TYPE, Acc, FITS, SIZE>, shape::columns, SWEEP_WARPS * shape::bytes};
+}
+
+template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(int size)
+{
+    switch (size) {
+    case 3: return kernel_of<TYPE, Acc, FITS, 3>();
+    case 5: return kernel_of<TYPE, Acc, FITS, 5>();
+    case 7: return kernel_of<TYPE, Acc, FITS, 7>();
+    case 9: return kernel_of<TYPE, Acc, FITS, 9>();
+    case 11: return kernel_of<TYPE, Acc, FITS, 11>();
+    case 13: return kernel_of<TYPE, Acc, FITS, 13>();
+    case 15: return kernel_of<TYPE, Acc, FITS, 15>();
+    case 17: return kernel_of<TYPE, Acc, FITS, 17>();
+    default: return {};
+    }
+}
+
+template <gf_type TYPE> struct sweep2d_kernel of_floats(bool fits, int size)
+{
+    return fits ? of_size<TYPE, float, true>(size) : of_size<TYPE, float, false>(size);
+}
+
+}
+
+struct sweep2d_kernel sweep2d_separable(gf_type type, bool wide, bool fits, int size)
+{
+    if (wide)
+        return type == GF_U16 ? of_size<GF_U16, int32_t, false>(size) : sweep2d_kernel{};
+    switch (type) {
+    case GF_U8: return of_floats<GF_U8>(fits, size);
+    case GF_U16: return of_floats<GF_U16>(fits, size);
+    case GF_I16: return of_floats<GF_I16>(fits, size);
+    case GF_F32: return of_size<GF_F32, float, true>(size);
+    default: return {};
+    }
+}
+
+cudaError_t sweep2d_separable_taps(const void *taps, bool wide, int size, cudaStream_t stream)
+{
+    size_t bytes = static_cast<size_t>(2 * size) * 4;
+
+    return wide ? cudaMemcpyToSymbolAsync(int_taps, taps, bytes, 0, cudaMemcpyHostToDevice, stream)
+                : cudaMemcpyToSymbolAsync(float_taps, taps, bytes, 0, cudaMemcpyHostToDevice,
+                                          stream);
+}
+
+}

@@ -1,0 +1,291 @@
+/* Direct cubic masks over volumes in one pass over memory: what a plane adds to the sums of
+ * all the output planes that it is in is added when it is there, so that every sum waits in a
+ * register for the planes to come. */
+#include "family.h"
+#include "plane.cuh"
+
+namespace GF_DEVICE {
+namespace {
+
+constexpr int MOST = 7;     /* taps along an axis */
+constexpr int VX = 4;       /* outputs of a thread side by side */
+
+__constant__ float float_taps[MOST * MOST * MOST];
+__constant__ int32_t integer_taps[MOST * MOST * MOST];
+
+template <typename A> __device__ inline A tap_at(int i)
+{
+    if constexpr (std::is_same_v<A, float>)
+        return float_taps[i];
+    else
+        return integer_taps[i];
+}
+
+/* How a kernel is built for K taps along every axis; a thread computes VX by VY outputs. */
+template <int K_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_> struct cube_build {
+    static constexpr int K = K_, TX = TX_, VY = VY_, THREADS = THREADS_;
+    static constexpr int STAGES = STAGES_, BLOCKS = BLOCKS_;
+    static constexpr int TY = THREADS / (TX / VX) * VY;
+    using shape = tile_shape<K, TX, TY, THREADS, K>;
+};
+
+/* Adds a plane to K sums of each output. `tile` is the first word of the window of the
+ * thread's first output. Sum k - 1 becomes sum k with the plane's first tap, so that none is moved
+ * for that; the last one is complete. */
+template <class B, typename A>
+__device__ inline void add_plane(const A *tile, A (&sum)[B::K][B::VY][VX])
+{
+    constexpr int K = B::K, LEAD = (4 - K / 2 % 4) % 4, QUADS = (LEAD + VX + K - 1 + 3) / 4;
+    typename B::shape s = {};
+
+    GF_UNROLL for (int r = 0; r < B::VY + K - 1; r++) {
+        A w[QUADS * 4];
+        GF_UNROLL for (int q = 0; q < QUADS; q++)
+            load_words(tile + r * s.pitch() + q * 4, &w[4 * q]);
+        GF_UNROLL for (int v = 0; v < B::VY; v++) {
+            int j = r - v;
+            if (j < 0 || j >= K)
+                continue;
+            GF_UNROLL for (int i = 0; i < K; i++)
+                GF_UNROLL for (int k = K - 1; k >= 0; k--)
+                    GF_UNROLL for (int x = 0; x < VX; x++) {
+                        A before = i > 0 || j > 0 ? sum[k][v][x]
+                                   : k > 0        ? sum[k > 0 ? k - 1 : 0][v][x]
+                                                  : 0;
+                        sum[k][v][x] = multiply_add(tap_at<A>((k * K + j) * K + i),
+                                                    w[LEAD + x + i], before);
+                    }
+        }
+    }
+}
+
+/* Where a thread's outputs side by side go: [begin, end) of VX are in the output; `together` if
+ * all are, on a boundary of their size. */
+struct row_part {
+    int32_t begin, end;
+    bool together;
+};
+
+__device__ inline struct row_part part_of(const struct march &m, int32_t x)
+{
+    struct row_part p;
+
+    p.begin = clamped(-x, 0, VX);
+    p.end = clamped(m.out_width - x, 0, VX);
+    p.together = p.begin == 0 && p.end == VX && x % VX == 0;
+    return p;
+}
+
+template <typename T>
+__device__ inline void store_apart(char *to, const uint32_t (&bits)[VX], const struct row_part &p)
+{
+    GF_UNROLL for (int x = 0; x < VX; x++)
+        if (x >= p.begin && x < p.end)
+            reinterpret_cast<T *>(to)[x] = static_cast<T>(bits[x]);
+}
+
+template <bool FLOATS, typename A>
+__device__ inline void store_sums(const struct march &m, char *to, const A (&sum)[VX],
+                                  const struct row_part &p, struct tally &t)
+{
+    uint32_t bits[VX];
+
+    if constexpr (FLOATS) {
+        GF_UNROLL for (int x = 0; x < VX; x++)
+            bits[x] = sum[x] != sum[x] ? 0x7fc00000u : __float_as_uint(sum[x]);
+        if (p.together)
+            *reinterpret_cast<uint4 *>(to) = make_uint4(bits[0], bits[1], bits[2], bits[3]);
+        else
+            store_apart<uint32_t>(to, bits, p);
+    } else {
+        uint32_t inside = 0;
+        GF_UNROLL for (int x = 0; x < VX; x++)
+            inside |= (x >= p.begin && x < p.end ? 1u : 0u) << x;
+        nearest_samples(m.nearest, sum, bits, inside, t);
+        if (m.bytes == 1) {
+            if (p.together)
+                *reinterpret_cast<uint32_t *>(to) =
+                    __byte_perm(__byte_perm(bits[0], bits[1], 0x0040),
+                                __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
+            else
+                store_apart<uint8_t>(to, bits, p);
+        } else {
+            if (p.together)
+                *reinterpret_cast<uint2 *>(to) = make_uint2(__byte_perm(bits[0], bits[1], 0x5410),
+                                                            __byte_perm(bits[2], bits[3], 0x5410));
+            else
+                store_apart<uint16_t>(to, bits, p);
+        }
+    }
+}
+
+template <class B> GF_INLINE size_t shared_words()
+{
+    typename B::shape s = {};
+    return static_cast<size_t>(B::STAGES * s.words() + s.edge_words());
+}
+
+template <bool FLOATS, typename A, class B>
+__global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const march m)
+{
+    constexpr int K = B::K, VY = B::VY, STAGES = B::STAGES, ACROSS = B::TX / VX;
+    typename B::shape s = {};
+    struct tile_place t = place_of_block(m, B::TX, B::TY);
+    int words = s.words();
+    A *tiles = shared_memory<A>();
+    struct tile_copies copies;
+    struct plane_copy<typename B::shape, FLOATS, A> copy;
+    struct tally counted = {};
+    const int32_t *slots = m.plane_slot + t.z;
+    int32_t in_planes = static_cast<int32_t>(t.planes) + K - 1;
+    int column = static_cast<int>(threadIdx.x) % ACROSS * VX;
+    int row = static_cast<int>(threadIdx.x) / ACROSS * VY;
+    int32_t read = row * s.pitch() + column, x = t.x + column;
+    struct row_part part = part_of(m, x);
+    int32_t rows = clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
+    char *out = m.out + t.z * m.out_plane +
+                (t.y + static_cast<uint32_t>(row)) * static_cast<size_t>(m.out_row) +
+                static_cast<ptrdiff_t>(x) * static_cast<ptrdiff_t>(m.bytes);
+    A sum[K][VY][VX];
+
+    GF_KEEP(read);
+    find_copies(m, s, t, reinterpret_cast<uint32_t *>(tiles + STAGES * words), copies);
+    for (int n = 0; n < STAGES; n++)
+        fill_tile(m, s, tiles + n * words);
+    __syncthreads();
+    GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
+        if (n < in_planes) {
+            copy.begin(m, s, copies, slots[n], tiles + n * words);
+            copy.end(m, s, copies, tiles + n * words);
+        }
+        __pipeline_commit();
+    }
+    int32_t slot = STAGES - 1 < in_planes ? slots[STAGES - 1] : -1;
+    GF_UNROLL for (int k = 0; k < K; k++)
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            GF_UNROLL for (int i = 0; i < VX; i++)
+                sum[k][v][i] = 0;
+
+    int stage = 0, last = STAGES - 1;
+    for (int32_t p = 0; p < in_planes; p++) {
+        A *next = tiles + last * words;
+        bool loads = p + STAGES - 1 < in_planes;
+        __pipeline_wait_prior(STAGES - 2);
+        __syncthreads();
+        if (loads)
+            copy.begin(m, s, copies, slot, next);
+        __pipeline_commit();
+        if (p + STAGES < in_planes)
+            slot = slots[p + STAGES];
+        add_plane<B, A>(tiles + stage * words + read, sum);
+        if (p >= K - 1) {
+            char *to = out;
+            GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
+                if (v < rows)
+                    store_sums<FLOATS, A>(m, to, sum[K - 1][v], part, counted);
+            out += m.out_plane;
+        }
+        if (loads)
+            copy.end(m, s, copies, next);
+        last = stage;
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+    }
+    if (!FLOATS && m.nearest.clips)
+        add_tally(counted, m.counts);
+}
+
+/* ---- host ---- */
+
+enum sums { FLOAT_SAMPLES, FLOAT_SUMS, INTEGER_SUMS, NO_SUMS };
+
+enum sums sums_of(const struct gf_plan *plan)
+{
+    if (plan->in.type == GF_F32)
+        return plan->arith == GF_FLOAT ? FLOAT_SAMPLES : NO_SUMS;
+    /* Integers up to 2^24 are floats. */
+    return plan->arith == GF_FLOAT || march_bound(plan, 3) <= 16777216 ? FLOAT_SUMS : INTEGER_SUMS;
+}
+
+template <bool FLOATS, typename A, class B>
+cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chunk,
+                         cudaStream_t stream)
+{
+    typename B::shape s = {};
+    size_t shared = shared_words<B>() * sizeof(A);
+    uint32_t resident;
+    cudaError_t status = march_resident(direct_kernel<FLOATS, A, B>, B::THREADS, shared, &resident);
+
+    if (status != cudaSuccess)
+        return status;
+    struct march m = march_of(plan, chunk, B::TX, B::TY, s.lead(), resident);
+    if (!FLOATS)
+        nearest_of(plan, std::is_same_v<A, float>, &m.nearest);
+    return launch(direct_kernel<FLOATS, A, B>, dim3(static_cast<unsigned>(march_blocks(m))),
+                  dim3(B::THREADS), shared, stream, m);
+}
+
+struct choice {
+    uint32_t taps;
+    cudaError_t (*launch[3])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
+};
+
+#define BUILD(...)                                                                            \
+    {cube_build<__VA_ARGS__>::K, {launch_build<true, float, cube_build<__VA_ARGS__>>,         \
+                                  launch_build<false, float, cube_build<__VA_ARGS__>>,        \
+                                  launch_build<false, int32_t, cube_build<__VA_ARGS__>>}}
+
+const struct choice choices[] = {
+    BUILD(3, 64, 2, 256, 3, 4),
+    BUILD(5, 64, 2, 256, 2, 3),
+    BUILD(7, 64, 1, 256, 2, 2),
+};
+
+const struct choice *choice_of(const struct gf_plan *plan)
+{
+    const uint32_t *size = plan->size;
+
+    for (size_t i = 0; i < GF_COUNT(choices); i++)
+        if (size[0] == choices[i].taps && size[1] == size[0] && size[2] == size[0])
+            return &choices[i];
+    return nullptr;
+}
+
+bool takes(const struct gf_plan *plan, bool aligned)
+{
+    struct nearest r;
+    enum sums sums;
+
+    if (plan->separable || choice_of(plan) == nullptr || !marches(plan, aligned))
+        return false;
+    sums = sums_of(plan);
+    return sums != NO_SUMS &&
+           (sums == FLOAT_SAMPLES || nearest_of(plan, sums == FLOAT_SUMS, &r));
+}
+
+cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)
+{
+    int count = static_cast<int>(plan->size[0] * plan->size[1] * plan->size[2]);
+    size_t bytes = static_cast<size_t>(count) * 4;
+    float taps[MOST * MOST * MOST];
+
+    if (sums_of(plan) == INTEGER_SUMS)
+        return cudaMemcpyToSymbolAsync(integer_taps, plan->taps, bytes, 0, cudaMemcpyHostToDevice,
+                                       stream);
+    for (int i = 0; i < count; i++)
+        taps[i] = plan->arith == GF_EXACT
+                      ? static_cast<float>(static_cast<const int32_t *>(plan->taps)[i])
+                      : static_cast<const float *>(plan->taps)[i];
+    return cudaMemcpyToSymbolAsync(float_taps, taps, bytes, 0, cudaMemcpyHostToDevice, stream);
+}
+
+cudaError_t launch_plan(const struct gf_plan *plan, const struct gf_chunk *chunk,
+                        cudaStream_t stream)
+{
+    return choice_of(plan)->launch[sums_of(plan)](plan, chunk, stream);
+}
+
+}
+
+const struct gf_family sweep3d_direct = {"sweep3d_direct", takes, nullptr, prepare, launch_plan};
+
+}

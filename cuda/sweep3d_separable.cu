@@ -1,0 +1,524 @@
+/* Separable masks over volumes in one pass over memory: for each plane the x pass from the
+ * tile into a second one, the y pass from there into registers, and the z pass by sums that
+ * wait in registers for the planes to come. */
+#include "family.h"
+#include "plane.cuh"
+
+namespace GF_DEVICE {
+namespace {
+
+constexpr int MOST = 33;    /* taps along an axis */
+constexpr int TX = 64, OCTET = 8, SUMS_PITCH = TX + 4;
+
+__constant__ float float_taps[3][MOST];
+__constant__ int32_t integer_taps[MOST];    /* along z, where sums there are integers */
+
+/* How a kernel is built: KXY taps along x and y, 0 for any number up to MOST; as many along z as
+ * KZ, or up to PADS fewer; a thread computes VY outputs of a column. */
+template <int KXY_, int KZ_, int PADS_, int VY_, int THREADS_, int STAGES_, int BLOCKS_>
+struct march_build {
+    static constexpr int KXY = KXY_, KZ = KZ_, PADS = PADS_, VY = VY_, THREADS = THREADS_;
+    static constexpr int STAGES = STAGES_, BLOCKS = BLOCKS_;
+    static constexpr int TY = THREADS / TX * VY;
+    using shape = tile_shape<KXY, TX, TY, THREADS, (KXY > 0 ? KXY : MOST)>;
+};
+
+/* ---- along x ---- */
+
+/* A lane's share of an x task, which is 4 rows of the tile, 8 outputs a lane. Lanes 0 to 7 take
+ * 4 octets of 2 rows, so that their loads, 8 words apart, meet in no bank. */
+struct x_share {
+    int32_t row, from, to;
+};
+
+template <class S> __device__ inline struct x_share find_share(const S &s)
+{
+    struct x_share x;
+    int lane = static_cast<int>(threadIdx.x) % 32, octet = lane % 4 + lane / 8 % 2 * 4;
+
+    x.row = static_cast<int>(threadIdx.x) / 32 * 4 + lane / 4 % 2 + lane / 16 * 2;
+    x.from = x.row * s.pitch() + octet * OCTET;
+    x.to = x.row * SUMS_PITCH + octet * OCTET;
+    GF_KEEP(x.from);
+    GF_KEEP(x.to);
+    return x;
+}
+
+__device__ inline void store_octet(float *to, const float *sum)
+{
+    store_words(to, sum[0], sum[1], sum[2], sum[3]);
+    store_words(to + 4, sum[4], sum[5], sum[6], sum[7]);
+}
+
+template <int K> __device__ inline void sum_x(const float *tile, float *sums)
+{
+    constexpr int LEAD = (4 - K / 2 % 4) % 4, QUADS = (LEAD + OCTET + K - 1 + 3) / 4;
+    float w[QUADS * 4], sum[OCTET];
+
+    GF_UNROLL for (int q = 0; q < QUADS; q++)
+        load_words(tile + q * 4, &w[4 * q]);
+    GF_UNROLL for (int i = 0; i < K; i++)
+        GF_UNROLL for (int o = 0; o < OCTET; o++)
+            sum[o] = fmaf(float_taps[0][i], w[LEAD + o + i], i > 0 ? sum[o] : 0.0f);
+    store_octet(sums, sum);
+}
+
+/* COUNT taps for an octet, `w` beginning under the first of them; at most `most` of them. */
+template <int LEAD, int COUNT>
+__device__ inline void add_taps_x(const float *w, const float *taps, int most, float *sum)
+{
+    GF_UNROLL for (int i = 0; i < COUNT; i++)
+        if (i < most)
+            GF_UNROLL for (int o = 0; o < OCTET; o++)
+                sum[o] = fmaf(taps[i], w[LEAD + i + o], sum[o]);
+}
+
+/* Any number of taps, 8 in a turn. */
+template <int LEAD>
+__device__ inline void sum_x(const struct march &m, const float *tile, float *sums)
+{
+    constexpr int FIRST = (LEAD + OCTET - 1 + 3) / 4, TURN = (LEAD + OCTET + 7 + 3) / 4;
+    const float *taps = float_taps[0];
+    int left = m.skips[0] ? 0 : m.taps[0];
+    float w[TURN * 4], sum[OCTET];
+
+    GF_UNROLL for (int q = 0; q < FIRST; q++)
+        load_words(tile + q * 4, &w[4 * q]);
+    GF_UNROLL for (int o = 0; o < OCTET; o++)
+        sum[o] = LEAD == 0 && m.skips[0] ? w[LEAD + o] : 0.0f; /* one tap has no lead */
+    for (; left >= 8; left -= 8, taps += 8, tile += 8) {
+        GF_UNROLL for (int q = FIRST; q < TURN; q++)
+            load_words(tile + q * 4, &w[4 * q]);
+        add_taps_x<LEAD, 8>(w, taps, 8, sum);
+        GF_UNROLL for (int i = 0; i < FIRST * 4; i++)
+            w[i] = w[i + 8];
+    }
+    if (left > 0) {
+        GF_UNROLL for (int q = FIRST; q < TURN; q++)
+            if (4 * q <= LEAD + OCTET - 1 + left - 1)
+                load_words(tile + q * 4, &w[4 * q]);
+        add_taps_x<LEAD, 7>(w, taps, left, sum);
+    }
+    store_octet(sums, sum);
+}
+
+template <class B>
+__device__ inline void pass_x(const struct march &m, const typename B::shape &s,
+                              const struct x_share &x, const float *tile, float *sums)
+{
+    constexpr int STEP = B::THREADS / 32 * 4; /* rows of a task for every warp */
+
+    if constexpr (B::KXY > 0) {
+        constexpr int ROWS = B::TY + B::KXY - 1;
+        GF_UNROLL for (int n = 0; n < ROWS; n += STEP)
+            if (x.row + n < ROWS)
+                sum_x<B::KXY>(tile + x.from + n * s.pitch(), sums + x.to + n * SUMS_PITCH);
+    } else {
+        for (int n = 0; x.row + n < s.rows(); n += STEP) {
+            const float *from = tile + x.from + n * s.pitch();
+            float *to = sums + x.to + n * SUMS_PITCH;
+            switch (m.lead) {
+            case 0: sum_x<0>(m, from, to); break;
+            case 1: sum_x<1>(m, from, to); break;
+            case 2: sum_x<2>(m, from, to); break;
+            default: sum_x<3>(m, from, to); break;
+            }
+        }
+    }
+}
+
+/* ---- along y ---- */
+
+/* Any number of taps, 8 in a turn, for VY outputs one below the other; `from` is under the first
+ * tap of the first. */
+template <int VY>
+__device__ inline void sum_y(const struct march &m, const float *from, float (&h)[VY])
+{
+    const float *taps = float_taps[1];
+    int left = m.skips[1] ? 0 : m.taps[1];
+    float w[VY - 1 + 8];
+
+    GF_UNROLL for (int v = 0; v < VY; v++)
+        h[v] = m.skips[1] ? from[v * SUMS_PITCH] : 0.0f;
+    GF_UNROLL for (int v = 0; v < VY - 1; v++)
+        w[v] = from[v * SUMS_PITCH];
+    for (; left >= 8; left -= 8, taps += 8, from += 8 * SUMS_PITCH) {
+        GF_UNROLL for (int j = 0; j < 8; j++) {
+            w[VY - 1 + j] = from[(VY - 1 + j) * SUMS_PITCH];
+            GF_UNROLL for (int v = 0; v < VY; v++)
+                h[v] = fmaf(taps[j], w[v + j], h[v]);
+        }
+        GF_UNROLL for (int v = 0; v < VY - 1; v++)
+            w[v] = w[v + 8];
+    }
+    GF_UNROLL for (int j = 0; j < 7; j++) {
+        if (j < left) {
+            w[VY - 1 + j] = from[(VY - 1 + j) * SUMS_PITCH];
+            GF_UNROLL for (int v = 0; v < VY; v++)
+                h[v] = fmaf(taps[j], w[v + j], h[v]);
+        }
+    }
+}
+
+template <class B>
+__device__ inline void pass_y(const struct march &m, const float *from, float (&h)[B::VY])
+{
+    constexpr int VY = B::VY, K = B::KXY;
+
+    if constexpr (K > 0) {
+        GF_UNROLL for (int i = 0; i < VY + K - 1; i++) {
+            float value = from[i * SUMS_PITCH];
+            GF_UNROLL for (int v = 0; v < VY; v++)
+                if (i - v >= 0 && i - v < K)
+                    h[v] = fmaf(float_taps[1][i - v], value, i > v ? h[v] : 0.0f);
+        }
+    } else {
+        sum_y<VY>(m, from, h);
+    }
+}
+
+/* ---- along z ---- */
+
+__device__ inline float z_value(float h, float) { return h; }
+__device__ inline int32_t z_value(float h, int32_t) { return __float2int_rn(h); }
+template <typename Z> __device__ inline Z z_tap(int k)
+{
+    if constexpr (std::is_same_v<Z, float>)
+        return float_taps[2][k];
+    else
+        return integer_taps[k];
+}
+
+template <class B> constexpr int PERIOD = B::KZ > 1 ? B::KZ - 1 : 1;
+
+/* One plane of the z pass. Sums of KZ - 1 outputs wait; the one that is done gives its place to
+ * the one that begins, so that no sum moves where the plane modulo KZ - 1 is a template
+ * parameter. Of the KZ taps the first `pads` are none: a sum stays 0 there. */
+template <class B, int PHASE, typename Z>
+__device__ inline void pass_z(int pads, const float (&h)[B::VY], Z (&waiting)[PERIOD<B>][B::VY],
+                              Z (&done)[B::VY])
+{
+    GF_UNROLL for (int v = 0; v < B::VY; v++)
+        done[v] = multiply_add(z_tap<Z>(B::KZ - 1), z_value(h[v], Z()), waiting[PHASE][v]);
+    GF_UNROLL for (int i = 0; i < B::KZ - 1; i++) {
+        /* The output that waits at i began (PHASE - i) modulo KZ - 1 planes ago. */
+        int k = (PHASE - i + B::KZ - 1) % (B::KZ - 1);
+        bool none = k < B::PADS && k < pads;
+        GF_UNROLL for (int v = 0; v < B::VY; v++)
+            waiting[i][v] = none ? 0 : multiply_add(z_tap<Z>(k), z_value(h[v], Z()),
+                                                    k > 0 ? waiting[i][v] : 0);
+    }
+}
+
+template <class B, typename Z>
+__device__ inline void pass_z(const struct march &m, int phase, const float (&h)[B::VY],
+                              Z (&waiting)[PERIOD<B>][B::VY], Z (&done)[B::VY])
+{
+    int pads = B::PADS > 0 ? B::KZ - m.taps[2] : 0;
+
+    if constexpr (B::KZ == 1) {
+        GF_UNROLL for (int v = 0; v < B::VY; v++)
+            done[v] = m.skips[2] ? z_value(h[v], Z())
+                                 : multiply_add(z_tap<Z>(0), z_value(h[v], Z()), Z(0));
+        return;
+    }
+    switch (phase) {
+#define PHASE(n)                                                    \
+    case n:                                                         \
+        if constexpr (n < B::KZ - 1)                                \
+            pass_z<B, n, Z>(pads, h, waiting, done);                \
+        break;
+#define PHASES(n) PHASE(n) PHASE(n + 1) PHASE(n + 2) PHASE(n + 3)
+        PHASES(0) PHASES(4) PHASES(8) PHASES(12) PHASES(16) PHASES(20) PHASES(24) PHASES(28)
+#undef PHASES
+#undef PHASE
+    default: break;
+    }
+}
+
+/* ---- the march ---- */
+
+/* Stores the first `count` of VY samples, one below the other. */
+template <int VY, typename T>
+__device__ inline void store_samples(const struct march &m, char *to, const uint32_t (&bits)[VY],
+                                     int32_t count)
+{
+    if (count == VY) {
+        GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
+            *reinterpret_cast<T *>(to) = static_cast<T>(bits[v]);
+    } else {
+        GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
+            if (v < count)
+                *reinterpret_cast<T *>(to) = static_cast<T>(bits[v]);
+    }
+}
+
+template <bool FLOATS, int VY, typename Z>
+__device__ inline void store_sums(const struct march &m, char *to, const Z (&sum)[VY],
+                                  int32_t count, struct tally &t)
+{
+    uint32_t bits[VY];
+
+    if constexpr (FLOATS) {
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            bits[v] = sum[v] != sum[v] ? 0x7fc00000u : __float_as_uint(sum[v]);
+        store_samples<VY, uint32_t>(m, to, bits, count);
+    } else {
+        nearest_samples(m.nearest, sum, bits, (1u << count) - 1, t);
+        if (m.bytes == 1)
+            store_samples<VY, uint8_t>(m, to, bits, count);
+        else
+            store_samples<VY, uint16_t>(m, to, bits, count);
+    }
+}
+
+template <class B> GF_INLINE size_t shared_words(const typename B::shape &s)
+{
+    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.rows() * SUMS_PITCH + s.edge_words());
+}
+
+template <bool FLOATS, typename Z, class B>
+__global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const march m)
+{
+    constexpr int VY = B::VY, STAGES = B::STAGES;
+    typename B::shape s = {m.taps[0], m.taps[1], m.lead};
+    struct tile_place t = place_of_block(m, TX, B::TY);
+    int words = s.words(), sums_words = s.rows() * SUMS_PITCH;
+    float *tiles = shared_memory<float>(), *sums = tiles + STAGES * words;
+    struct tile_copies copies;
+    struct plane_copy<typename B::shape, FLOATS, float> copy;
+    struct tally counted = {};
+    int pads = B::PADS > 0 ? B::KZ - m.taps[2] : 0;
+    const int32_t *slots = m.plane_slot + t.z;
+    int32_t before = B::KZ - 1 - pads, in_planes = static_cast<int32_t>(t.planes) + before;
+    int column = static_cast<int>(threadIdx.x) % TX, row = static_cast<int>(threadIdx.x) / TX * VY;
+    int32_t x = t.x + column, read = row * SUMS_PITCH + column;
+    int32_t outputs = x < 0 || x >= m.out_width
+                          ? 0 : clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
+    char *out = m.out + t.z * m.out_plane +
+                (t.y + static_cast<uint32_t>(row)) * static_cast<size_t>(m.out_row) +
+                static_cast<size_t>(x < 0 ? 0 : x) * m.bytes;
+    struct x_share share = find_share(s);
+    Z waiting[PERIOD<B>][VY], done[VY];
+    float h[VY];
+
+    GF_KEEP(read);
+    find_copies(m, s, t, reinterpret_cast<uint32_t *>(sums + 2 * sums_words), copies);
+    for (int n = 0; n < STAGES; n++)
+        fill_tile(m, s, tiles + n * words);
+    __syncthreads();
+    GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
+        if (n < in_planes) {
+            copy.begin(m, s, copies, slots[n], tiles + n * words);
+            copy.end(m, s, copies, tiles + n * words);
+        }
+        __pipeline_commit();
+    }
+    int32_t slot = STAGES - 1 < in_planes ? slots[STAGES - 1] : -1;
+    GF_UNROLL for (int k = 0; k < PERIOD<B>; k++)
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            waiting[k][v] = 0;
+
+    /* In every turn: plane p through y and z, p + 1 through x, p + STAGES on its way. */
+    int stage = 0, last = STAGES - 1, half = 1, phase = pads % PERIOD<B>;
+    for (int32_t p = -1; p < in_planes; p++) {
+        float *next = tiles + last * words;
+        bool loads = p + STAGES < in_planes;
+        __pipeline_wait_prior(STAGES - 2);
+        __syncthreads();
+        if (loads)
+            copy.begin(m, s, copies, slot, next);
+        __pipeline_commit();
+        if (p + STAGES + 1 < in_planes)
+            slot = slots[p + STAGES + 1];
+        if (p + 1 < in_planes)
+            pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
+        if (p >= 0) {
+            pass_y<B>(m, sums + half * sums_words + read, h);
+            pass_z<B, Z>(m, phase, h, waiting, done);
+            phase = phase + 1 == PERIOD<B> ? 0 : phase + 1;
+            if (p >= before) {
+                store_sums<FLOATS, VY, Z>(m, out, done, outputs, counted);
+                out += m.out_plane;
+            }
+        }
+        if (loads)
+            copy.end(m, s, copies, next);
+        last = stage;
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        half ^= 1;
+    }
+    if (!FLOATS && m.nearest.clips)
+        add_tally(counted, m.counts);
+}
+/* ---- host ---- */
+
+/* How sums are kept: float samples; integer samples, all sums in float; x and y in float, z in
+ * integers. */
+enum sums { FLOAT_SAMPLES, FLOAT_SUMS, INTEGER_Z, NO_SUMS };
+
+bool skipped(const struct gf_plan *plan, int a)
+{
+    const void *tap = plan->factor[a];
+
+    if (plan->size[a] != 1)
+        return false;
+    return tap == nullptr || (plan->arith == GF_EXACT ? *static_cast<const int32_t *>(tap) == 1
+                                                      : *static_cast<const float *>(tap) == 1.0f);
+}
+
+enum sums sums_of(const struct gf_plan *plan)
+{
+    const double exact = 16777216; /* integers up to here are floats */
+
+    if (plan->in.type == GF_F32)
+        return plan->arith == GF_FLOAT ? FLOAT_SAMPLES : NO_SUMS;
+    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= exact)
+        return FLOAT_SUMS;
+    return march_bound(plan, 2) <= exact ? INTEGER_Z : NO_SUMS;
+}
+
+/* The device's limit on a block's shared memory, after asking. */
+size_t most_shared()
+{
+    int device, bytes;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+            cudaSuccess)
+        return 0;
+    return static_cast<size_t>(bytes);
+}
+
+template <class B> typename B::shape shape_of(const struct gf_plan *plan)
+{
+    return {static_cast<int32_t>(plan->size[0]), static_cast<int32_t>(plan->size[1]),
+            (4 - static_cast<int32_t>(plan->size[0]) / 2 % 4) % 4};
+}
+
+template <bool FLOATS, typename Z, class B>
+cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chunk,
+                         cudaStream_t stream)
+{
+    typename B::shape s = shape_of<B>(plan);
+    size_t shared = shared_words<B>(s) * sizeof(float);
+    uint32_t resident;
+    cudaError_t status = march_resident(separable_kernel<FLOATS, Z, B>, B::THREADS, shared, &resident);
+
+    if (status != cudaSuccess)
+        return status;
+    struct march m = march_of(plan, chunk, TX, B::TY, s.lead(), resident);
+    for (int a = 0; a < 3; a++)
+        m.skips[a] = skipped(plan, a);
+    if (!FLOATS)
+        nearest_of(plan, std::is_same_v<Z, float>, &m.nearest);
+    return launch(separable_kernel<FLOATS, Z, B>, dim3(static_cast<unsigned>(march_blocks(m))), dim3(B::THREADS), shared,
+                  stream, m);
+}
+
+struct choice {
+    uint32_t xy, most_z, least_z;
+    size_t (*shared)(const struct gf_plan *plan);
+    cudaError_t (*launch[3])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
+};
+
+template <class B> size_t shared_of(const struct gf_plan *plan)
+{
+    return shared_words<B>(shape_of<B>(plan)) * sizeof(float);
+}
+
+#define BUILD(...)                                                                            \
+    {march_build<__VA_ARGS__>::KXY, march_build<__VA_ARGS__>::KZ,                             \
+     march_build<__VA_ARGS__>::KZ - march_build<__VA_ARGS__>::PADS,                           \
+     shared_of<march_build<__VA_ARGS__>>,                                                     \
+     {launch_build<true, float, march_build<__VA_ARGS__>>,                                    \
+      launch_build<false, float, march_build<__VA_ARGS__>>,                                   \
+      launch_build<false, int32_t, march_build<__VA_ARGS__>>}}
+
+/* The first that fits is taken. */
+const struct choice choices[] = {
+    BUILD(3, 3, 0, 7, 256, 3, 3),
+    BUILD(5, 5, 0, 7, 256, 3, 3),
+    BUILD(7, 7, 0, 7, 512, 2, 1),
+    BUILD(9, 9, 0, 7, 512, 2, 1),
+    BUILD(13, 13, 0, 6, 512, 2, 1),
+    BUILD(17, 17, 0, 5, 512, 2, 1),
+    BUILD(0, 1, 0, 6, 512, 2, 1),
+    BUILD(0, 5, 3, 6, 512, 2, 1),
+    BUILD(0, 9, 3, 5, 512, 2, 1),
+    BUILD(0, 13, 3, 4, 512, 2, 1),
+    BUILD(0, 17, 3, 4, 512, 2, 1),
+    BUILD(0, 25, 7, 3, 512, 2, 1),
+    BUILD(0, 33, 7, 2, 512, 2, 1),
+};
+
+const struct choice *choice_of(const struct gf_plan *plan)
+{
+    const uint32_t *size = plan->size;
+    size_t most = most_shared();
+
+    for (size_t i = 0; i < GF_COUNT(choices); i++) {
+        const struct choice *c = &choices[i];
+        bool xy = c->xy == 0 ? size[0] <= MOST && size[1] <= MOST
+                             : size[0] == c->xy && size[1] == c->xy;
+        if (xy && size[2] >= c->least_z && size[2] <= c->most_z && c->shared(plan) <= most)
+            return c;
+    }
+    return nullptr;
+}
+
+bool takes(const struct gf_plan *plan, bool aligned)
+{
+    struct nearest r;
+    enum sums sums;
+
+    if (!plan->separable || !marches(plan, aligned))
+        return false;
+    sums = sums_of(plan);
+    return sums != NO_SUMS && choice_of(plan) != nullptr &&
+           (sums == FLOAT_SAMPLES || nearest_of(plan, sums != INTEGER_Z, &r));
+}
+
+float float_tap(const struct gf_plan *plan, int a, uint32_t i)
+{
+    if (plan->factor[a] == nullptr)
+        return 1.0f;
+    return plan->arith == GF_EXACT
+               ? static_cast<float>(static_cast<const int32_t *>(plan->factor[a])[i])
+               : static_cast<const float *>(plan->factor[a])[i];
+}
+
+/* The last tap along z is the last one of the build's. */
+cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)
+{
+    const struct choice *c = choice_of(plan);
+    float taps[3][MOST] = {};
+    int32_t integers[MOST] = {};
+    cudaError_t status;
+
+    for (int a = 0; a < 3; a++) {
+        uint32_t first = a == 2 ? c->most_z - plan->size[2] : 0;
+        for (uint32_t i = 0; i < plan->size[a]; i++)
+            taps[a][first + i] = float_tap(plan, a, i);
+    }
+    for (uint32_t i = 0; i < MOST && plan->arith == GF_EXACT; i++)
+        integers[i] = static_cast<int32_t>(taps[2][i]);
+    status = cudaMemcpyToSymbolAsync(float_taps, taps, sizeof taps, 0, cudaMemcpyHostToDevice,
+                                     stream);
+    if (status == cudaSuccess && plan->arith == GF_EXACT)
+        status = cudaMemcpyToSymbolAsync(integer_taps, integers, sizeof integers, 0,
+                                         cudaMemcpyHostToDevice, stream);
+    return status;
+}
+
+cudaError_t launch_plan(const struct gf_plan *plan, const struct gf_chunk *chunk,
+                        cudaStream_t stream)
+{
+    return choice_of(plan)->launch[sums_of(plan)](plan, chunk, stream);
+}
+
+}
+
+const struct gf_family sweep3d_separable = {"sweep3d_separable", takes, nullptr, prepare,
+                                            launch_plan};
+
+}
