@@ -14,6 +14,7 @@ extern "C" {
 #include "text.h"
 }
 
+#include <cstdlib>
 #include <cstring>
 #include <pthread.h>
 
@@ -193,6 +194,16 @@ void close(void *state)
 
 bool whole_vectors(const struct state *s) { return s->in_row % 16 == 0 && s->out_row % 16 == 0; }
 
+bool choose_packed(const struct state *s)
+{
+    bool should = should_pack(s->in_row) || should_pack(s->out_row);
+#ifdef GPUFILT_TEST_HOOKS
+    /* Small test images are to be pitched as well. */
+    should = should && getenv("GPUFILT_TEST_PITCHED") == nullptr;
+#endif
+    return s->plan->packed || should || must_pack(s->in_row) || must_pack(s->out_row);
+}
+
 enum gf_status open(const struct gf_plan *plan, void **state, struct gf_error *e)
 {
     struct state *s;
@@ -207,7 +218,7 @@ enum gf_status open(const struct gf_plan *plan, void **state, struct gf_error *e
     s->serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
     s->in_row = gf_row_bytes(&plan->in);
     s->out_row = gf_row_bytes(&plan->out);
-    s->packed = plan->packed || must_pack(s->in_row) || must_pack(s->out_row);
+    s->packed = choose_packed(s);
     s->family = family_for(plan, !s->packed || whole_vectors(s));
     error = start(s);
     if (error != cudaSuccess) {

@@ -29,11 +29,11 @@ struct gf_chunk {
     uint64_t y, z;                  /* which output row and plane of the image is its first */
     const int32_t *row_slot;        /* device; rows + size[1] - 1 entries */
     const int32_t *plane_slot;      /* device; planes + size[2] - 1 entries */
-    const int32_t *center_row;      /* device; rows entries: the slot of the input row at y + shift[1] */
-    const int32_t *center_plane;    /* device; planes entries; both for alpha_keep, else NULL */
+    /* device; the slots of the rows and planes under the output's own; for alpha_keep */
+    const int32_t *center_row, *center_plane; /* rows, planes entries; else NULL */
     const struct gf_device_mask *mask;
     void *work;                     /* device; as many bytes as the family's work() asked for */
-    unsigned long long *counts;     /* device; clipped low, clipped high, NaN: kernels add to them */
+    unsigned long long *counts;     /* device; clipped low, clipped high, NaN: added to */
 };
 
 #endif

@@ -46,7 +46,9 @@ uint64_t product_of(uint64_t a, uint64_t b)
     return gf_mul(a, b, &product) ? product : UINT64_MAX;
 }
 
-bool must_pack(uint64_t row_bytes) { return row_bytes < SHORT_ROW || row_bytes > LONG_ROW; }
+bool must_pack(uint64_t row_bytes) { return row_bytes > LONG_ROW; }
+
+bool should_pack(uint64_t row_bytes) { return row_bytes < SHORT_ROW; }
 
 uint64_t rows_bytes(uint64_t row_bytes, uint64_t count, uint64_t planes, bool packed)
 {

@@ -11,8 +11,9 @@ struct rows {
     size_t row, plane;          /* bytes from a row to the next, a plane */
 };
 
-/* Whether rows of so many bytes are laid out packed whatever was asked for. */
+/* Whether rows of so many bytes can only be packed; whether they better are. */
 bool must_pack(uint64_t row_bytes);
+bool should_pack(uint64_t row_bytes);
 
 /* Room for `planes` times `count` rows: pitched, each row on a boundary of the device's
  * choice, or packed, one after the other. */

@@ -7,6 +7,9 @@
 namespace GF_DEVICE {
 
 const struct gf_family *const families[] = {
+    &sweep2d,
+    &sweep3d_direct,
+    &sweep3d_separable,
     &general,
     nullptr,
 };

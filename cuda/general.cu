@@ -173,6 +173,9 @@ struct finishing finishing_of(const struct gf_plan *plan, const struct gf_chunk 
     f.alpha_divide = plan->alpha_divide;
     f.alpha_keep = plan->alpha_keep;
     f.normalize = plan->border == GF_BORDER_NORMALIZE;
+    f.as_summed = !f.alpha_divide && !f.alpha_keep && !f.normalize &&
+                  ((plan->arith == GF_FLOAT && f.type == GF_F32) ||
+                   (plan->arith == GF_DOUBLE && f.type == GF_F64));
     f.divisor = plan->divisor;
     f.tap_total = plan->tap_total;
     f.gain = plan->gain;

@@ -6,6 +6,8 @@
 #include "general_params.cuh"
 #include "sample.cuh"
 
+#include <type_traits>
+
 namespace GF_DEVICE {
 
 /* A sample of any type as the arithmetic's type. */
@@ -150,14 +152,13 @@ __device__ inline unsigned type_bytes(gf_type type)
     }
 }
 
-/* Finishes lane `lane` of a row; alpha_acc is looked at with alpha_divide only. Not inlined:
- * it is large, and kernels call it for each of several outputs. */
+/* Finishes lane `lane` of a row in any way. Not inlined: it is large, and kernels call it for
+ * each of several outputs. */
 template <typename Acc>
-__device__ __noinline__ void finish_lane(const struct finishing &f, Acc acc, Acc alpha_acc,
-                                   int64_t lane, uint32_t row, uint32_t plane, struct tally &t)
+__device__ __noinline__ void finish_any(const struct finishing &f, Acc acc, Acc alpha_acc,
+                                        int64_t lane, uint32_t row, uint32_t plane, void *to,
+                                        struct tally &t)
 {
-    void *to = static_cast<char *>(f.out) + plane * f.out_plane + row * f.out_row +
-               static_cast<size_t>(lane) * type_bytes(f.type);
     int64_t x = lane / f.channels;
     bool color = static_cast<int>(lane - x * f.channels) != f.alpha;
 
@@ -165,6 +166,23 @@ __device__ __noinline__ void finish_lane(const struct finishing &f, Acc acc, Acc
         keep_alpha(f, lane, row, plane, to, t);
     else
         finish_sum(f, acc, alpha_acc, color, x, row, plane, to, t);
+}
+
+/* Finishes lane `lane` of a row; alpha_acc is looked at with alpha_divide only. What is stored
+ * as it was summed goes a short way. */
+template <typename Acc>
+__device__ inline void finish_lane(const struct finishing &f, Acc acc, Acc alpha_acc,
+                                   int64_t lane, uint32_t row, uint32_t plane, struct tally &t)
+{
+    void *to = static_cast<char *>(f.out) + plane * f.out_plane + row * f.out_row +
+               static_cast<size_t>(lane) * type_bytes(f.type);
+
+    if constexpr (!std::is_integral_v<Acc>)
+        if (f.as_summed) {
+            *static_cast<Acc *>(to) = one_nan(acc);
+            return;
+        }
+    finish_any(f, acc, alpha_acc, lane, row, plane, to, t);
 }
 
 }

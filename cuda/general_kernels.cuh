@@ -60,30 +60,51 @@ __device__ inline Acc load_lane(const struct rows_params &p, const char *row, in
     return value;
 }
 
-/* Sums of one mask row `taps` .. over the tile that begins at output lane `first`. A warp loads
- * what it alone reads, so the warp's barrier is enough. */
+/* Brings lanes [from, from + count) of a row into shared memory. */
+template <typename Acc>
+__device__ inline void hold_lanes(const struct rows_params &p, const char *row, int64_t from,
+                                  int count, Acc *held)
+{
+    const int lane = static_cast<int>(threadIdx.x);
+    const unsigned bytes = type_bytes(p.type);
+    bool inside = row != nullptr && from >= 0 && from + count <= p.width * p.channels;
+
+    if (inside && p.multiply_alpha < 0) {
+        row += from * bytes;
+        for (int l = lane; l < count; l += 32)
+            held[l] = load_sample<Acc>(p.type, row + static_cast<unsigned>(l) * bytes);
+        return;
+    }
+    for (int l = lane; l < count; l += 32)
+        held[l] = load_lane<Acc>(p, row, from + l);
+}
+
+/* Sums of one row of the mask, which begins at tap `tap`, over the tile that begins at output
+ * lane `first`. A warp loads what it alone reads, so the warp's barrier is enough. */
 template <typename Acc>
 __device__ inline void row_sums(const struct rows_params &p, const char *row, int64_t first,
                                 uint32_t tap, Acc *held, Acc acc[ROW_OUTPUTS])
 {
     const uint32_t segment = 1 + (ROW_ROOM - ROW_TILE) / p.channels; /* taps at a time */
-    const int lane = static_cast<int>(threadIdx.x);
 
     for (uint32_t i = 0; i < p.size[0]; i += segment) {
         uint32_t taps = min(segment, p.size[0] - i);
-        int64_t from = first + (p.first_x + i) * p.channels;
-        int count = ROW_TILE + static_cast<int>((taps - 1) * p.channels);
+        const Acc *value = held + threadIdx.x;
         __syncwarp();
-        for (int l = lane; l < count; l += 32)
-            held[l] = load_lane<Acc>(p, row, from + l);
+        hold_lanes(p, row, first + (p.first_x + i) * p.channels,
+                   ROW_TILE + static_cast<int>((taps - 1) * p.channels), held);
         __syncwarp();
-        for (uint32_t k = 0; k < taps; k++) {
-            Acc t = p.copy ? Acc(1) : tap_at<Acc>(p.taps, tap + i + k);
+        if (p.copy) {
             GF_UNROLL
-            for (int o = 0; o < ROW_OUTPUTS; o++) {
-                Acc value = held[lane + 32 * o + static_cast<int>(k * p.channels)];
-                acc[o] = p.copy ? value : multiply_add(t, value, acc[o]);
-            }
+            for (int o = 0; o < ROW_OUTPUTS; o++)
+                acc[o] = value[32 * o];
+            return;
+        }
+        for (uint32_t k = 0; k < taps; k++, value += p.channels) {
+            Acc t = tap_at<Acc>(p.taps, tap + i + k);
+            GF_UNROLL
+            for (int o = 0; o < ROW_OUTPUTS; o++)
+                acc[o] = multiply_add(t, value[32 * o], acc[o]);
         }
     }
 }
@@ -135,6 +156,18 @@ rows_kernel(const __grid_constant__ struct rows_params p,
         add_tally(t, f.counts);
 }
 
+/* The value at place `e` of the axis to all outputs that a tap takes it to; with INNER that is
+ * all of them. */
+template <typename Acc, bool INNER>
+__device__ inline void column_value(const struct columns_params &p, Acc value, uint32_t e,
+                                    Acc acc[COLUMN_OUTPUTS])
+{
+    GF_UNROLL
+    for (uint32_t o = 0; o < COLUMN_OUTPUTS; o++)
+        if (INNER || (e >= o && e - o < p.size))
+            acc[o] = multiply_add(tap_at<Acc>(p.taps, e - o), value, acc[o]);
+}
+
 /* Outputs [first, first + count) along the axis at one lane: each input is read once and goes
  * to all of them, in rising tap order. */
 template <typename Acc>
@@ -145,10 +178,10 @@ __device__ inline void column_sums(const struct columns_params &p, const Acc *fr
     for (uint32_t e = 0; e < p.size + count - 1; e++) {
         int32_t s = slot_of(slot, first + e);
         Acc value = s < 0 ? fill : from[static_cast<size_t>(s) * step];
-        GF_UNROLL
-        for (uint32_t o = 0; o < COLUMN_OUTPUTS; o++)
-            if (e >= o && e - o < p.size)
-                acc[o] = multiply_add(tap_at<Acc>(p.taps, e - o), value, acc[o]);
+        if (e >= COLUMN_OUTPUTS - 1 && e < p.size)
+            column_value<Acc, true>(p, value, e, acc);
+        else
+            column_value<Acc, false>(p, value, e, acc);
     }
 }
 

@@ -31,6 +31,7 @@ struct finishing {
     uint32_t channels;
     int alpha;                  /* -1: no channel is alpha */
     bool alpha_divide, alpha_keep, normalize;
+    bool as_summed;             /* FLOAT to f32, DOUBLE to f64, and nothing else to do */
     int64_t divisor, tap_total;
     double gain, alpha_scale;
     struct gf_inside inside;    /* device pointers; for normalize */

@@ -15,25 +15,28 @@ template <gf_type TYPE> constexpr int word_samples = 4 / static_cast<int>(stored
 
 /* ---- samples to lanes ---- */
 
+/* Unsigned samples become lanes with one byte permutation: the bits of an integer v are those of
+ * the subnormal float v * 2^-149, which fmaf takes like any other. The taps of the first pass are
+ * scaled up for that (scale_taps), the last operation scales the sums; both by powers of 2, so
+ * that every rounding in between is the one that the plan asks for. */
+
 /* 2^23 has a last mantissa bit of 1: an integer below 2^23 put into its mantissa adds to it. */
 constexpr uint32_t MANTISSA_BITS = 0x4b000000u;
 constexpr float MANTISSA = 8388608.0f;
 
-/* The value of sample i of the words, exact. i is a constant where loops are unrolled, so that
- * a lane costs one byte permutation and, in float, one addition. */
+/* Sample i of the words as a lane. i is a constant where loops are unrolled. */
 template <gf_type TYPE> __device__ inline float float_lane(const uint32_t *words, int i)
 {
     if constexpr (TYPE == GF_F32) {
         return __uint_as_float(words[i]);
     } else if constexpr (TYPE == GF_U8) {
-        uint32_t bits = __byte_perm(words[i / 4], MANTISSA_BITS, 0x7440u | (i % 4));
-        return __uint_as_float(bits) - MANTISSA;
+        return __uint_as_float(__byte_perm(words[i / 4], 0, 0x4440u | (i % 4)));
+    } else if constexpr (TYPE == GF_U16) {
+        return __uint_as_float(__byte_perm(words[i / 2], 0, i % 2 == 0 ? 0x4410u : 0x4432u));
     } else {
-        constexpr uint32_t sign = TYPE == GF_I16 ? 0x80008000u : 0u;
-        constexpr float bias = TYPE == GF_I16 ? MANTISSA + 32768.0f : MANTISSA;
-        uint32_t bits = __byte_perm(words[i / 2] ^ sign, MANTISSA_BITS,
+        uint32_t bits = __byte_perm(words[i / 2] ^ 0x80008000u, MANTISSA_BITS,
                                     i % 2 == 0 ? 0x7410u : 0x7432u);
-        return __uint_as_float(bits) - bias;
+        return __uint_as_float(bits) - (MANTISSA + 32768.0f);
     }
 }
 
@@ -54,18 +57,22 @@ template <gf_type TYPE, typename Acc> __device__ inline Acc lane_of(const uint32
 /* ---- sums to samples ---- */
 
 enum finish_kind {
-    FINISH_FITS,    /* acc * scale, rounded, is the sample whatever the input */
+    FINISH_FITS,    /* the sample is in the range whatever the input */
     FINISH_CLIPS,   /* v = acc * scale, an exact product, may be outside the range or NaN */
-    FINISH_DIVIDES  /* v = acc / divisor; acc is an integer, scale is 1 / divisor, rounded */
+    FINISH_DIVIDES  /* v = acc * unit / divisor, of integers, may be outside the range */
 };
 
-/* From a plain lane to its sample. FINISH_FITS demands that scale be a power of 2 or acc an
- * integer |acc| < 2^23 and scale 1 / divisor, rounded, of an odd divisor: then acc / divisor is
- * at least 1 / (2 divisor) away from any tie, and acc * scale less than that from it. */
+/* From a sum to its sample. A float sum is acc * unit, a power of 2; scale is unit / divisor,
+ * rounded, or 1 / divisor for FINISH_DIVIDES.
+ * FINISH_FITS of a float rounds acc * scale: the divisor is a power of 2; or it is odd and the
+ * sum an integer below 2^23, so that the quotient is at least 1 / (2 divisor) away from any tie,
+ * and the product less than that from the quotient.
+ * FINISH_FITS of an int32_t: the divisor is 2^shift; bias is 2^shift / 2 - 1, odd 1, but both are
+ * 0 for shift 0. */
 struct finish {
     enum finish_kind kind;
-    float scale;
-    int32_t divisor;
+    float scale, unit;
+    int32_t divisor, shift, bias, odd;
 };
 
 /* 1.5 * 2^23: adding it rounds any |v| < 2^22 to an integer, ties to even, and leaves that
@@ -108,6 +115,16 @@ __device__ inline uint32_t quotient(int32_t n, struct finish f, struct tally &t)
     return static_cast<uint32_t>(min(max(q, lowest), highest));
 }
 
+/* A sum that fits, as an integer whose last bits are the sample's. */
+__device__ inline uint32_t fitting(float acc, struct finish f)
+{
+    return __float_as_uint(fmaf(acc, f.scale, ROUNDING));
+}
+__device__ inline uint32_t fitting(int32_t acc, struct finish f)
+{
+    return static_cast<uint32_t>((acc + f.bias + (acc >> f.shift & f.odd)) >> f.shift);
+}
+
 /* The last bytes or halves of integers, packed. */
 template <gf_type TYPE> __device__ inline uint32_t packed(const uint32_t *values)
 {
@@ -140,7 +157,7 @@ __device__ inline bool finish_lanes(const Acc *acc, struct finish f, uint32_t *w
         if constexpr (FITS) {
             GF_UNROLL
             for (int i = 0; i < N; i++)
-                values[i] = __float_as_uint(fmaf(acc[i], f.scale, ROUNDING));
+                values[i] = fitting(acc[i], f);
         } else if (is_float && f.kind == FINISH_CLIPS) {
             GF_UNROLL
             for (int i = 0; i < N; i++)
@@ -148,7 +165,8 @@ __device__ inline bool finish_lanes(const Acc *acc, struct finish f, uint32_t *w
         } else {
             GF_UNROLL
             for (int i = 0; i < N; i++)
-                values[i] = quotient<TYPE>(static_cast<int32_t>(acc[i]), f, t);
+                values[i] = quotient<TYPE>(is_float ? static_cast<int32_t>(acc[i] * f.unit)
+                                                    : static_cast<int32_t>(acc[i]), f, t);
         }
         GF_UNROLL
         for (int i = 0; i < N; i += samples)

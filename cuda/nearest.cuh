@@ -88,6 +88,7 @@ __device__ inline void nearest_samples(const struct nearest &r, const float (&su
         return;
     }
     GF_UNROLL for (int i = 0; i < N; i++) {
+        bits[i] = 0;
         if (!(inside >> i & 1))
             continue;
         int32_t v = r.by_scale ? rounded(r, sum[i], t)
@@ -106,8 +107,8 @@ __device__ inline void nearest_samples(const struct nearest &r, const int32_t (&
         return;
     }
     GF_UNROLL for (int i = 0; i < N; i++)
-        if (inside >> i & 1)
-            bits[i] = static_cast<uint32_t>(saturated(r, quotient(r, sum[i]), t));
+        bits[i] = inside >> i & 1
+                      ? static_cast<uint32_t>(saturated(r, quotient(r, sum[i]), t)) : 0;
 }
 
 /* ---- host ---- */

@@ -68,7 +68,7 @@ struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk, 
     m.out = static_cast<char *>(chunk->out);
     m.in_row = static_cast<uint32_t>(chunk->in_row);
     m.out_row = static_cast<uint32_t>(chunk->out_row);
-    m.in_plane = chunk->in_plane;
+    m.in_plane = static_cast<uint32_t>(chunk->in_plane);
     m.out_plane = chunk->out_plane;
     m.row_slot = chunk->row_slot;
     m.plane_slot = chunk->plane_slot;

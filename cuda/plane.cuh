@@ -12,11 +12,14 @@
 
 #include <type_traits>
 
-/* Keeps a value in its register, where the compiler would compute it again in every turn. */
+/* Keeps a 32-bit value or a pointer in its register, where the compiler would compute it again
+ * in every turn. */
 #ifdef GF_SIMT
 #define GF_KEEP(value)
+#define GF_KEEP_POINTER(value)
 #else
 #define GF_KEEP(value) asm volatile("" : "+r"(value))
+#define GF_KEEP_POINTER(value) asm volatile("" : "+l"(value))
 #endif
 
 #ifdef __CUDACC__
@@ -31,8 +34,8 @@ namespace GF_DEVICE {
 struct march {
     const char *in;
     char *out;
-    size_t in_plane, out_plane;     /* bytes */
-    uint32_t in_row, out_row;
+    size_t out_plane;               /* bytes */
+    uint32_t in_plane, in_row, out_row;
     const int32_t *row_slot, *plane_slot;
     int32_t width, out_width;
     uint32_t rows, planes;          /* outputs of the chunk */
@@ -44,7 +47,7 @@ struct march {
     int32_t first_in;               /* input column of the first tile's column 0; a multiple of 4 */
     int32_t first_out;              /* output column of the first tile's first output, -3 .. 0 */
     gf_border border;
-    uint32_t bytes;                 /* of a sample: 1, 2, 4 */
+    uint32_t bytes;                 /* of a sample */
     uint32_t flip;                  /* the sign bit of every sample of a word, where it has one */
     int32_t bias;                   /* what the flip adds to a sample */
     float fill;
@@ -59,6 +62,7 @@ struct march {
  * neighbouring rows meet in no bank. */
 template <int K, int TX_, int TY_, int THREADS_, int MOST> struct tile_shape {
     static constexpr int TX = TX_, TY = TY_, THREADS = THREADS_;
+    static constexpr bool FIXED = K > 0;
     int32_t x_taps, y_taps, first_tap;
 
     GF_INLINE int kx() const { return K > 0 ? K : x_taps; }
@@ -110,6 +114,38 @@ struct tile_copies {
     int32_t row, to;                /* the thread's first chunk: row, or beyond all; first word */
     uint32_t from;                  /* its offset in the row */
 };
+
+/* Where the thread's chunks are in a plane; NOWHERE for none. Fixed shapes keep it. */
+template <class S> struct chunk_places {
+    uint32_t from[S::FIXED ? S::EACH : 1];
+};
+
+template <class S>
+__device__ inline uint32_t place_of_chunk(const S &s, const struct tile_copies &c, int n)
+{
+    int32_t row = c.row + n * s.copied();
+    uint32_t from = row < s.rows() ? c.row_from[row] : NOWHERE;
+    return from == NOWHERE ? NOWHERE : from + c.from;
+}
+
+template <class S>
+__device__ inline void keep_places(const S &s, const struct tile_copies &c,
+                                   struct chunk_places<S> &places)
+{
+    if constexpr (S::FIXED)
+        GF_UNROLL for (int n = 0; n < S::EACH; n++)
+            places.from[n] = place_of_chunk(s, c, n);
+}
+
+template <class S>
+__device__ inline uint32_t place_at(const S &s, const struct tile_copies &c,
+                                    const struct chunk_places<S> &places, int n)
+{
+    if constexpr (S::FIXED)
+        return places.from[n];
+    else
+        return place_of_chunk(s, c, n);
+}
 
 __device__ inline int32_t clamped(int32_t v, int32_t low, int32_t high)
 {
@@ -183,6 +219,27 @@ __device__ inline void fill_tile(const struct march &m, const S &s, W *tile)
         store_words(tile + i, fill, fill, fill, fill);
 }
 
+/* Samples by their size; the sizes of integers are 1 and 2. FOUR is four of them. */
+template <int BYTES> struct sized;
+template <> struct sized<1> {
+    using type = uint8_t;
+    using four = uint32_t;
+};
+template <> struct sized<2> {
+    using type = uint16_t;
+    using four = uint2;
+};
+template <> struct sized<4> {
+    using type = uint32_t;
+    using four = uint4;
+};
+
+constexpr uint32_t QUIET_NAN = 0x7fc00000u; /* the one NaN that is stored */
+
+#ifndef GF_STORE
+#define GF_STORE(to, value) (*(to) = (value))
+#endif
+
 /* An integer sample as a word. As a float: 2^23 + v has the bits 0x4b000000 + v, and subtracting
  * 2^23, and what the flip of the sign bit added, is exact. */
 constexpr unsigned TWO_23 = 0x4b000000u;
@@ -197,39 +254,38 @@ __device__ inline void to_word(const struct march &m, unsigned bits, int32_t *wo
     *word = static_cast<int32_t>(bits) - m.bias;
 }
 
-__device__ inline unsigned read_sample(const struct march &m, const char *from)
-{
-    return m.bytes == 1 ? *reinterpret_cast<const uint8_t *>(from)
-                        : *reinterpret_cast<const uint16_t *>(from);
-}
-
-template <typename W> __device__ inline W word_of(const struct march &m, unsigned sample)
+template <typename W, typename T> __device__ inline W word_of(const struct march &m, T sample)
 {
     W word;
-    to_word(m, word_bits<W> | (sample ^ (m.bytes == 1 ? m.flip & 0xff : m.flip & 0xffff)), &word);
+    to_word(m, word_bits<W> | static_cast<T>(sample ^ m.flip), &word);
     return word;
+}
+
+template <typename W>
+__device__ inline void convert_four(const struct march &m, uint32_t bits, W *to)
+{
+    constexpr unsigned high = word_bits<W>;
+    unsigned a = bits ^ m.flip;
+    W w[4];
+
+    to_word(m, __byte_perm(a, high, 0x7440), &w[0]);
+    to_word(m, __byte_perm(a, high, 0x7441), &w[1]);
+    to_word(m, __byte_perm(a, high, 0x7442), &w[2]);
+    to_word(m, __byte_perm(a, high, 0x7443), &w[3]);
+    store_words(to, w[0], w[1], w[2], w[3]);
 }
 
 template <typename W>
 __device__ inline void convert_four(const struct march &m, uint2 bits, W *to)
 {
     constexpr unsigned high = word_bits<W>;
-    unsigned a = bits.x ^ m.flip, b = bits.y ^ m.flip, v[4];
+    unsigned a = bits.x ^ m.flip, b = bits.y ^ m.flip;
     W w[4];
 
-    if (m.bytes == 1) {
-        v[0] = __byte_perm(a, high, 0x7440);
-        v[1] = __byte_perm(a, high, 0x7441);
-        v[2] = __byte_perm(a, high, 0x7442);
-        v[3] = __byte_perm(a, high, 0x7443);
-    } else {
-        v[0] = __byte_perm(a, high, 0x7410);
-        v[1] = __byte_perm(a, high, 0x7432);
-        v[2] = __byte_perm(b, high, 0x7410);
-        v[3] = __byte_perm(b, high, 0x7432);
-    }
-    GF_UNROLL for (int i = 0; i < 4; i++)
-        to_word(m, v[i], &w[i]);
+    to_word(m, __byte_perm(a, high, 0x7410), &w[0]);
+    to_word(m, __byte_perm(a, high, 0x7432), &w[1]);
+    to_word(m, __byte_perm(b, high, 0x7410), &w[2]);
+    to_word(m, __byte_perm(b, high, 0x7432), &w[3]);
     store_words(to, w[0], w[1], w[2], w[3]);
 }
 
@@ -249,72 +305,102 @@ __device__ inline uint32_t edge_sample(const S &s, const struct tile_copies &c, 
     return row == NOWHERE || column == NOWHERE ? NOWHERE : row + column;
 }
 
-/* A plane on its way into a tile that holds `fill` where nothing is copied. Float samples are
- * copied asynchronously by begin(); the caller commits and waits. Integer samples are read by
- * begin(), kept in registers, and written by end(). */
-template <class S, bool FLOATS, typename W> struct plane_copy {
-    uint2 bits[FLOATS ? 1 : S::EACH];
-    unsigned edge;                  /* of the thread's first row of edges */
+/* The slots of a block's input planes, read by a warp 32 at a time. (The compiler would put one that
+ * all lanes read into a uniform register, and wait for it at once.) */
+struct plane_slots {
+    const int32_t *slots;
+    int32_t count, read;    /* of the planes; this lane's of 32 */
+
+    /* Planes are asked for in rising order from 0 on. */
+    __device__ int32_t at(int32_t plane)
+    {
+        if (plane % 32 == 0) {
+            int32_t n = plane + static_cast<int32_t>(threadIdx.x) % 32;
+            read = slots[n < count ? n : count - 1];
+        }
+        return __shfl_sync(0xffffffffu, read, plane % 32);
+    }
+};
+
+/* A plane on its way into a tile that holds `fill` where nothing is copied. Samples of 4 bytes
+ * are floats and are copied asynchronously by begin(); the caller commits and waits. Integer
+ * samples are read by begin(), kept in registers, and written by end(). */
+template <class S, int BYTES, typename W> struct plane_copy {
+    using sample = typename sized<BYTES>::type;
+    using four = typename sized<BYTES>::four;
+    four fours[BYTES == 4 ? 1 : S::EACH];
+    sample edge;                    /* in the thread's first row of edges */
     const char *plane;
 
     __device__ void begin(const struct march &m, const S &s, const struct tile_copies &c,
-                          int32_t slot, W *tile)
+                          const struct chunk_places<S> &places, int32_t slot, W *tile)
     {
-        int32_t thread = static_cast<int32_t>(threadIdx.x);
-
-        plane = slot < 0 ? nullptr : m.in + static_cast<size_t>(slot) * m.in_plane;
+        plane = slot < 0 ? nullptr
+                         : m.in + static_cast<uint64_t>(m.in_plane) * static_cast<uint32_t>(slot);
         if (slot < 0) {
             fill_tile(m, s, tile);
             return;
         }
+        GF_KEEP_POINTER(plane);
         GF_UNROLL for (int n = 0; n < S::EACH; n++) {
-            int32_t row = c.row + n * s.copied();
-            uint32_t from = row < s.rows() ? c.row_from[row] : NOWHERE;
-            const char *chunk = plane + (c.from + from);
+            uint32_t from = place_at(s, c, places, n);
             if (from == NOWHERE)
                 continue;
-            if constexpr (FLOATS)
-                __pipeline_memcpy_async(tile + c.to + n * s.copied() * s.pitch(), chunk, 16);
-            else if (m.bytes == 1)
-                bits[n].x = *reinterpret_cast<const uint32_t *>(chunk);
+            if constexpr (BYTES == 4)
+                __pipeline_memcpy_async(tile + c.to + n * s.copied() * s.pitch(), plane + from,
+                                        16);
             else
-                bits[n] = *reinterpret_cast<const uint2 *>(chunk);
+                fours[n] = *reinterpret_cast<const four *>(plane + from);
         }
-        if (c.columns == 0)
-            return;
-        for (int32_t r = thread >> c.shift; r < s.rows(); r += S::THREADS >> c.shift) {
-            int32_t to = 0;
-            uint32_t from = edge_sample(s, c, r, &to);
-            if constexpr (FLOATS) {
+        if (c.columns > 0)
+            begin_edges(s, c, tile);
+    }
+
+    __device__ void begin_edges(const S &s, const struct tile_copies &c, W *tile)
+    {
+        int32_t first = static_cast<int32_t>(threadIdx.x) >> c.shift, to = 0;
+
+        if constexpr (BYTES == 4) {
+            for (int32_t r = first; r < s.rows(); r += S::THREADS >> c.shift) {
+                uint32_t from = edge_sample(s, c, r, &to);
                 if (from != NOWHERE)
                     __pipeline_memcpy_async(tile + to, plane + from, 4);
-            } else {
-                edge = from == NOWHERE ? 0 : read_sample(m, plane + from);
-                break;
             }
+        } else {
+            uint32_t from = edge_sample(s, c, first, &to);
+            edge = 0;
+            if (from != NOWHERE)
+                edge = *reinterpret_cast<const sample *>(plane + from);
         }
     }
 
-    __device__ void end(const struct march &m, const S &s, const struct tile_copies &c, W *tile)
+    __device__ void end(const struct march &m, const S &s, const struct tile_copies &c,
+                        const struct chunk_places<S> &places, W *tile)
     {
-        if constexpr (!FLOATS) {
-            int32_t first = static_cast<int32_t>(threadIdx.x) >> c.shift;
-
+        if constexpr (BYTES != 4) {
             if (plane == nullptr)
                 return;
-            GF_UNROLL for (int n = 0; n < S::EACH; n++) {
-                int32_t row = c.row + n * s.copied();
-                if (row < s.rows() && c.row_from[row] != NOWHERE)
-                    convert_four(m, bits[n], tile + c.to + n * s.copied() * s.pitch());
-            }
-            if (c.columns == 0)
-                return;
-            for (int32_t r = first; r < s.rows(); r += S::THREADS >> c.shift) {
-                int32_t to = 0;
-                uint32_t from = edge_sample(s, c, r, &to);
-                if (from != NOWHERE)
-                    tile[to] = word_of<W>(m, r == first ? edge : read_sample(m, plane + from));
-            }
+            GF_UNROLL for (int n = 0; n < S::EACH; n++)
+                if (place_at(s, c, places, n) != NOWHERE)
+                    convert_four(m, fours[n], tile + c.to + n * s.copied() * s.pitch());
+            if (c.columns > 0)
+                end_edges(m, s, c, tile);
+        }
+    }
+
+    __device__ void end_edges(const struct march &m, const S &s, const struct tile_copies &c,
+                              W *tile)
+    {
+        int32_t first = static_cast<int32_t>(threadIdx.x) >> c.shift, to = 0;
+        uint32_t from = edge_sample(s, c, first, &to);
+
+        if (from != NOWHERE)
+            tile[to] = word_of<W>(m, edge);
+        for (int32_t r = first + (S::THREADS >> c.shift); r < s.rows();
+             r += S::THREADS >> c.shift) {
+            from = edge_sample(s, c, r, &to);
+            if (from != NOWHERE)
+                tile[to] = word_of<W>(m, *reinterpret_cast<const sample *>(plane + from));
         }
     }
 };

@@ -51,6 +51,13 @@ __host__ __device__ inline double multiply_add(double tap, double value, double 
     return fma(tap, value, acc);
 }
 
+/* NaN as the one that every backend stores. */
+__device__ inline float one_nan(float v) { return v == v ? v : __uint_as_float(0x7fc00000u); }
+__device__ inline double one_nan(double v)
+{
+    return v == v ? v : __longlong_as_double(0x7ff8000000000000);
+}
+
 /* An integer that may be beyond the integer type, saturated and counted. */
 template <gf_type TYPE>
 __device__ inline typename stored<TYPE>::type saturated(int64_t v, struct tally &t)
@@ -91,19 +98,13 @@ __device__ inline typename stored<TYPE>::type rounded(double v, struct tally &t)
         typename stored<TYPE>::type s;
         bool infinite = false;
         if constexpr (TYPE == GF_F16) {
-            s = v != v ? static_cast<uint16_t>(0x7e00) : gf_f64_to_f16(v);
+            s = gf_f64_to_f16(one_nan(v));
             infinite = (s & 0x7fff) == 0x7c00;
         } else if constexpr (TYPE == GF_F32) {
-            uint32_t quiet = 0x7fc00000u;
-            s = static_cast<float>(v);
-            if (v != v)
-                memcpy(&s, &quiet, sizeof s);
+            s = one_nan(static_cast<float>(v));
             infinite = isinf(s);
         } else {
-            uint64_t quiet = 0x7ff8000000000000u;
-            s = v;
-            if (v != v)
-                memcpy(&s, &quiet, sizeof s);
+            s = one_nan(v);
         }
         if (infinite && !isinf(v)) {
             if (v < 0)
@@ -123,8 +124,15 @@ __device__ inline int64_t divided(int64_t numerator, int64_t denominator)
                                : static_cast<uint64_t>(numerator);
     uint64_t d = denominator < 0 ? 0 - static_cast<uint64_t>(denominator)
                                  : static_cast<uint64_t>(denominator);
-    uint64_t quotient = n / d, rest = n % d;
+    uint64_t quotient, rest;
 
+    if ((n | d) >> 32 == 0) { /* a device divides 32 bits in a fifth of the time */
+        quotient = static_cast<uint32_t>(n) / static_cast<uint32_t>(d);
+        rest = static_cast<uint32_t>(n) % static_cast<uint32_t>(d);
+    } else {
+        quotient = n / d;
+        rest = n % d;
+    }
     if (rest > d - rest || (rest == d - rest && quotient % 2 == 1))
         quotient++;
     return negative ? -static_cast<int64_t>(quotient) : static_cast<int64_t>(quotient);

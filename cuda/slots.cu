@@ -61,9 +61,12 @@ void find_wrapped(struct window w, struct slots *slots)
     slots->count[1] = static_cast<uint64_t>(count) - slots->count[0];
 }
 
-int32_t slot_of(const struct slots *slots, int64_t index)
+/* The slot of what stands for index `i` of the window, or -1. */
+int32_t slot_of(const struct gf_plan *plan, const struct window &w, const struct slots *slots,
+                int64_t i)
 {
-    int64_t slot;
+    int64_t index = gf_border_index(plan->border, i, w.n), slot;
+
     if (index < 0)
         return -1;
     slots_piece(slots, static_cast<uint64_t>(index), 1, &slot);
@@ -89,8 +92,19 @@ void slots_fill(const struct gf_plan *plan, int axis, uint64_t begin, uint32_t o
 {
     struct window w = window_of(plan, axis, begin, outputs);
 
-    for (int64_t i = w.low; i < w.high; i++)
-        window[i - w.low] = slot_of(slots, gf_border_index(plan->border, i, w.n));
+    for (int64_t i = w.low, count; i < w.high; i += count) {
+        int64_t slot;
+        count = 1;
+        if (i < 0 || i >= w.n) {
+            window[i - w.low] = slot_of(plan, w, slots, i);
+            continue;
+        }
+        count = (w.high < w.n ? w.high : w.n) - i;
+        count = static_cast<int64_t>(slots_piece(slots, static_cast<uint64_t>(i),
+                                                 static_cast<uint64_t>(count), &slot));
+        for (int64_t k = 0; k < count; k++)
+            window[i + k - w.low] = static_cast<int32_t>(slot + k);
+    }
     for (uint32_t o = 0; center != nullptr && o < outputs; o++)
         center[o] = window[o + plan->origin[axis]];
 }

@@ -15,6 +15,9 @@ namespace {
 
 enum kind { DIRECT, SEPARABLE, PACKED };
 
+/* Resident blocks a processor where memory binds (find_range). */
+constexpr uint64_t LIGHT_BLOCKS = 2;
+
 /* A plan in the kernels' terms: a square mask of odd size, whose taps are about its middle. A
  * smaller mask of integer samples has zeros around; floats have none, for 0 times infinity. */
 struct sweep {
@@ -22,6 +25,7 @@ struct sweep {
     int size;
     int before[2];      /* zeros before the mask's taps along x, y */
     bool wide;          /* int32_t sums: where floats would not be exact */
+    int exponent;       /* taps of the first pass are times 2^exponent (lanes.cuh) */
     struct finish finish;
     uint32_t fill;      /* a word of samples */
 };
@@ -80,24 +84,79 @@ bool never_clips(const struct gf_plan *plan, struct weights w)
     return most + error < row->highest + 0.499 && least - error > row->lowest - 0.499;
 }
 
+/* The least and the greatest exponent of the taps but 0: 2^least <= |tap| < 2^(greatest + 1). */
+struct exponents {
+    int least, greatest;
+};
+
+struct exponents exponents_of(const struct gf_plan *plan, const void *taps, uint32_t n)
+{
+    struct exponents e = {INT32_MAX, INT32_MIN};
+
+    for (uint32_t i = 0; taps != nullptr && i < n; i++) {
+        double t = fabs(tap_at(plan, taps, i));
+        if (t > 0) {
+            e.least = e.least < ilogb(t) ? e.least : ilogb(t);
+            e.greatest = e.greatest > ilogb(t) ? e.greatest : ilogb(t);
+        }
+    }
+    return e.least > e.greatest ? exponents{0, 0} : e;
+}
+
+/* Whether samples become subnormal lanes (lanes.cuh). */
+bool subnormal(const struct gf_plan *plan, const struct sweep *s)
+{
+    return !s->wide && s->kind != PACKED && (plan->in.type == GF_U8 || plan->in.type == GF_U16);
+}
+
+/* The exponent for subnormal lanes: it makes the taps of the first pass as large as a float
+ * allows. False where a sum could then be too small for its last bit: a product's last bit is
+ * that of a tap, or of a tap along x times one along y, and must be at least 2^-149. */
+bool scale_taps(const struct gf_plan *plan, struct sweep *s)
+{
+    struct exponents first, y = {0, 0};
+
+    s->exponent = 0;
+    if (!subnormal(plan, s))
+        return true;
+    if (plan->separable) {
+        first = exponents_of(plan, plan->factor[0], plan->size[0]);
+        y = exponents_of(plan, plan->factor[1], plan->size[1]);
+    } else {
+        first = exponents_of(plan, plan->taps, plan->size[0] * plan->size[1]);
+    }
+    s->exponent = 126 - first.greatest < 149 ? 126 - first.greatest : 149;
+    return s->exponent > 30 && first.least - 23 + s->exponent - 149 + y.least - 23 >= -149;
+}
+
 /* The finish of a plan whose sums are at most `bound`; false where the kernels have none. */
-bool find_finish(const struct gf_plan *plan, bool wide, double bound, struct finish *f)
+bool find_finish(const struct gf_plan *plan, const struct sweep *s, double bound,
+                 struct finish *f)
 {
     int64_t d = plan->divisor;
     bool power = (d & (d - 1)) == 0, fits = never_clips(plan, mask_weights(plan));
 
-    if (plan->out.type == GF_F32) {
-        *f = {FINISH_FITS, 1, 1};
+    *f = {FINISH_FITS, 1, 1, 1, 0, 0, 0};
+    if (plan->out.type == GF_F32)
         return true;
-    }
     if (d > INT32_MAX)
         return false;
     f->divisor = static_cast<int32_t>(d);
     f->scale = 1 / static_cast<float>(d);
-    if (wide || !(power || (fits && d % 2 == 1 && bound < 0x1p23)))
-        f->kind = FINISH_DIVIDES;
-    else
+    if (subnormal(plan, s))
+        f->unit = ldexpf(1, 149 - s->exponent);
+    if (s->wide) {
+        if (!power || !fits || bound + static_cast<double>(d) >= 0x1p31)
+            f->kind = FINISH_DIVIDES;
+        f->shift = ilogb(static_cast<double>(d));
+        f->odd = d > 1;
+        f->bias = d > 1 ? f->divisor / 2 - 1 : 0;
+    } else if (power || (fits && d % 2 == 1 && bound < 0x1p23)) {
         f->kind = fits ? FINISH_FITS : FINISH_CLIPS;
+        f->scale *= f->unit;
+    } else {
+        f->kind = FINISH_DIVIDES;
+    }
     return true;
 }
 
@@ -209,7 +268,7 @@ bool find_sweep(const struct gf_plan *plan, struct sweep *s)
     }
     s->kind = !plan->separable ? DIRECT : fits_packed(plan) ? PACKED : SEPARABLE;
     return place_mask(plan, s) && few_odd_samples(plan, s) &&
-           find_finish(plan, s->wide, bound, &s->finish) && bound < 0x1p31 * (s->wide ? 1 : 1e30);
+           scale_taps(plan, s) && find_finish(plan, s, bound, &s->finish);
 }
 
 /* ---- the family ---- */
@@ -239,6 +298,12 @@ template <typename T> void factor_taps(const struct gf_plan *plan, const struct 
                                            : static_cast<T>(tap_at(plan, plan->factor[a], i));
 }
 
+void scale(float *taps, int n, int exponent)
+{
+    for (int i = 0; i < n; i++)
+        taps[i] = ldexpf(taps[i], exponent);
+}
+
 cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)
 {
     float floats[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT] = {};
@@ -252,6 +317,7 @@ cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, c
             square_taps(plan, &s, integers);
         else
             square_taps(plan, &s, floats);
+        scale(floats, s.size * s.size, s.exponent);
         return s.wide ? sweep2d_direct_taps(integers, true, s.size, stream)
                       : sweep2d_direct_taps(floats, false, s.size, stream);
     case SEPARABLE:
@@ -259,6 +325,7 @@ cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, c
             factor_taps(plan, &s, integers);
         else
             factor_taps(plan, &s, floats);
+        scale(floats, s.size, s.exponent);
         return s.wide ? sweep2d_separable_taps(integers, true, s.size, stream)
                       : sweep2d_separable_taps(floats, false, s.size, stream);
     default:
@@ -270,32 +337,82 @@ cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, c
     }
 }
 
-/* How many output rows a warp computes: as many as make all warps of the device busy once with
- * every strip, within limits. */
-uint32_t find_range(const struct sweep2d_kernel *kernel, const struct sweep2d_params *p,
-                    uint32_t planes, int size)
-{
-    int device = 0, processors = 1, blocks = 1;
+/* ---- how a launch is cut ---- */
 
+/* Operations of an output sample, in proportion to the time memory needs for it: 1 when both take
+ * about as long. A warp instruction a clock and scheduler against 18 bytes a clock and SM are 14
+ * operations a byte of the type; a fifth is left to chance. */
+double load_of(const struct gf_plan *plan, const struct sweep *s)
+{
+    double taps = s->kind == DIRECT ? s->size * s->size : s->kind == PACKED ? s->size - 2
+                                                                             : 2 * s->size;
+    double others = s->kind == PACKED || plan->in.type == GF_F32 ? 5 : 8 + s->size / 8.0;
+
+    return (taps + others) / (11.2 * gf_type_bytes(plan->in.type));
+}
+
+/* What the cut depends on. */
+struct machine {
+    uint64_t processors, blocks;    /* resident blocks a processor */
+    uint64_t cache, shared;         /* bytes: L2; shared memory a processor */
+};
+
+struct machine find_machine(const struct sweep2d_kernel *kernel)
+{
+    int device = 0, processors = 1, cache = 0, shared = 0, blocks = 1;
+
+    /* What fails here fails again where it is reported. */
+    if (cudaGetDevice(&device) == cudaSuccess) {
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    }
+    cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel->run),
+                         cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         static_cast<int>(kernel->shared));
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, reinterpret_cast<const void *>(kernel->run), SWEEP_WARPS * WARP, kernel->shared);
+    return {static_cast<uint64_t>(processors), gf_max(1, static_cast<uint64_t>(blocks)),
+            static_cast<uint64_t>(cache), static_cast<uint64_t>(shared)};
+}
+
+/* How many output rows a warp computes. Every range reads size - 1 rows more than it computes.
+ * Where arithmetic has time to spare, ranges are so short that what all resident warps work on
+ * stays in the L2 cache, where the next ranges find those rows; fewer warps then do better, for
+ * memory is read in less scattered order. Otherwise they are long. */
+uint32_t find_range(const struct gf_plan *plan, const struct sweep *s,
+                    struct sweep2d_kernel *kernel, const struct sweep2d_params *p,
+                    uint32_t planes)
+{
+    struct machine m = find_machine(kernel);
+    double load = load_of(plan, s), halo = s->size - 1, range = 20 * halo;
+
+    if (load < 0.95)
+        range = fmin(range, halo * load / (1 - load));
+    if (load < 0.75 && m.blocks > LIGHT_BLOCKS) {
+        m.blocks = LIGHT_BLOCKS;
+        kernel->shared = gf_max(kernel->shared, m.shared / (LIGHT_BLOCKS + 1));
+    }
+    uint64_t warps = m.processors * m.blocks * SWEEP_WARPS;
+    uint64_t strips = static_cast<uint64_t>(p->strips) * planes;
+    double row = static_cast<double>(warps) * kernel->columns * gf_type_bytes(plan->in.type);
+    range = fmax(range, 0.42 * static_cast<double>(m.cache) / row);
+    range = fmax(range, s->size);
+    /* Few waves of warps: a whole number of them. */
+    double waves = static_cast<double>(strips) * ceil(p->rows / range) /
+                   static_cast<double>(warps);
+    if (waves < 8) {
+        uint64_t whole = gf_max(1, static_cast<uint64_t>(waves + 0.5));
+        uint64_t ranges = gf_max(1, whole * warps / strips);
+        range = fmax(ceil(static_cast<double>(p->rows) / static_cast<double>(ranges)), 8);
+    }
 #ifdef SWEEP_TUNE
     if (getenv("RANGE") && atoi(getenv("RANGE")))
-        return static_cast<uint32_t>(atoi(getenv("RANGE")));
+        range = atoi(getenv("RANGE"));
+    else if (!getenv("QUIET"))
+        printf("   load %.2f blocks %d shared %zu warps %d waves %.2f range %g\n", load, (int)m.blocks, kernel->shared, (int)warps, waves, range);
 #endif
-    if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel->run),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(kernel->shared)) != cudaSuccess ||
-        cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) !=
-            cudaSuccess ||
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, reinterpret_cast<const void *>(kernel->run), SWEEP_WARPS * WARP,
-            kernel->shared) != cudaSuccess || blocks == 0)
-        processors = blocks = 1;
-    uint64_t warps = static_cast<uint64_t>(processors) * static_cast<uint64_t>(blocks) *
-                     SWEEP_WARPS;
-    uint64_t ranges = gf_max(1, warps / (static_cast<uint64_t>(p->strips) * planes));
-    uint64_t range = gf_ceil_div(p->rows, ranges);
-    return static_cast<uint32_t>(gf_max(range, static_cast<uint64_t>(2 * size)));
+    return static_cast<uint32_t>(range);
 }
 
 struct sweep2d_params params_of(const struct gf_plan *plan, const struct gf_chunk *c,
@@ -345,7 +462,10 @@ cudaError_t run(const struct gf_plan *plan, const struct gf_chunk *c, cudaStream
     struct sweep2d_params p = params_of(plan, c, &s, &kernel);
     cudaError_t status = cudaSuccess;
 
-    p.range = find_range(&kernel, &p, c->planes, s.size);
+    p.range = find_range(plan, &s, &kernel, &p, c->planes);
+#ifdef SWEEP_TUNE
+    if (getenv("SMEM") && atoi(getenv("SMEM"))) kernel.shared = gf_max(kernel_of(plan, &s).shared, static_cast<uint64_t>(atoi(getenv("SMEM"))));
+#endif
     p.ranges = static_cast<uint32_t>(gf_ceil_div(p.rows, p.range));
     uint64_t blocks = gf_ceil_div(static_cast<uint64_t>(p.strips) * p.ranges, SWEEP_WARPS);
     for (uint32_t plane = 0; plane < c->planes && status == cudaSuccess;) {

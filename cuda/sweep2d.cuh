@@ -14,7 +14,7 @@ namespace GF_DEVICE {
 struct sweep2d_out {
     unsigned char *at;          /* its first sample in the next row */
     size_t row;
-    bool whole;                 /* all are in the output and on a boundary of their size */
+    bool whole;                 /* all of the warp are in the output, on boundaries of VX */
     uint32_t which;             /* otherwise: bit i set where sample i is in the output */
 };
 
@@ -33,13 +33,14 @@ __device__ inline struct sweep2d_out sweep2d_out_of(const struct sweep2d_params 
         int64_t to = x + i / VX * WARP * VX + i % VX;
         o.which |= (to >= 0 && to < p.out_width ? 1u : 0u) << i;
     }
-    o.whole = o.which == 0xffffffffu >> (32 - GROUPS * VX) && x % VX == 0;
+    o.whole = __all_sync(ALL_LANES, o.which == 0xffffffffu >> (32 - GROUPS * VX) && x % VX == 0);
     return o;
 }
 
-/* Stores the samples of all groups, packed in words. */
-template <bool EDGE, gf_type TYPE, int VX, int GROUPS>
-__device__ inline void sweep2d_store(const struct sweep2d_out &o, const uint32_t *words)
+/* Stores the samples of all groups, packed in words; `whole` is o.whole. */
+template <gf_type TYPE, int VX, int GROUPS>
+__device__ inline void sweep2d_store(const struct sweep2d_out &o, bool whole,
+                                     const uint32_t *words)
 {
     using sample = typename stored<TYPE>::type;
     constexpr int count = VX / word_samples<TYPE>;
@@ -48,17 +49,12 @@ __device__ inline void sweep2d_store(const struct sweep2d_out &o, const uint32_t
     GF_UNROLL
     for (int g = 0; g < GROUPS; g++, words += count) {
         sample *to = reinterpret_cast<sample *>(o.at) + g * WARP * VX;
-        if (!EDGE || o.whole) {
-#ifdef PLAIN
+        if (whole) {
             if constexpr (count == 4)
-                *reinterpret_cast<uint4 *>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+                *reinterpret_cast<uint4 *>(to) = make_uint4(words[0], words[1], words[2],
+                                                            words[3]);
             else
-#endif
-            if constexpr (count == 4)
-                __stcs(reinterpret_cast<uint4 *>(to),
-                       make_uint4(words[0], words[1], words[2], words[3]));
-            else
-                __stcs(reinterpret_cast<uint2 *>(to), make_uint2(words[0], words[1]));
+                *reinterpret_cast<uint2 *>(to) = make_uint2(words[0], words[1]);
         } else {
             GF_UNROLL
             for (int i = 0; i < VX; i++) {
@@ -96,19 +92,32 @@ __device__ inline void sweep2d_read(const unsigned char *at, uint32_t *words)
     }
 }
 
-/* A thread's window of a row: SIZE / 2 columns on both sides of its own, from the start of a
- * word. `at` is where its own columns are. */
+/* A thread's window of a row: VX columns of its own, SIZE / 2 on both sides of them, from the
+ * start of a word. */
 template <gf_type TYPE, int VX, int SIZE> struct window {
-    static constexpr int per_word = word_samples<TYPE>;
+    static constexpr int per_word = word_samples<TYPE>, own = VX / per_word;
     static constexpr int before = (SIZE / 2 + per_word - 1) / per_word; /* words */
     static constexpr int aside = before * per_word - SIZE / 2;  /* columns that are not needed */
-    static constexpr int count = VX / per_word + 2 * before;
-    uint32_t words[count];
+    uint32_t words[before + own + before];
 };
-template <gf_type TYPE, int VX, int SIZE>
-__device__ inline void window_read(struct window<TYPE, VX, SIZE> &w, const unsigned char *at)
+
+/* Reads the window of a group. Words left of the first columns lie behind those at the right of
+ * the last ones. */
+template <typename S, gf_type TYPE, int VX, int SIZE>
+__device__ inline void window_read(struct window<TYPE, VX, SIZE> &w, const unsigned char *row,
+                                   int group, int lane)
 {
-    sweep2d_read<-w.before, w.count, VX / w.per_word>(at, w.words);
+    constexpr int before = w.before, own = w.own;
+    constexpr int near = before < own ? before : own, far = before - near;
+    int at = 4 * own * (group * WARP + lane);
+
+    if constexpr (far > 0) {
+        int left = group == 0 ? ring_byte<S>(at - 8 * own) : at - 8 * own;
+        sweep2d_read<own - far, far, own>(row + left, w.words);
+    }
+    int left = group == 0 ? ring_byte<S>(at - 4 * own) : at - 4 * own;
+    sweep2d_read<own - near, near, own>(row + left, w.words + far);
+    sweep2d_read<0, own + before, own>(row + at, w.words + before);
 }
 
 /* The walk of a warp, near an edge of the image or not. */
@@ -119,32 +128,50 @@ __device__ inline void sweep2d_rows(S &s, struct sweep2d_out out, uint32_t first
     constexpr int groups = S::columns / (WARP * VX), group_words = VX / word_samples<TYPE>;
 
     strip_sweep<EDGE>(s, first, lane, [&](const unsigned char *row, uint32_t r) {
-        add(row + 16 * S::side + lane * VX * S::size);
+        add(row, lane);
         if (r < first + SIZE - 1)
             return;
         uint32_t words[groups * group_words];
         bool nan = done(words, EDGE ? out.which : 0xffffffffu);
-        sweep2d_store<EDGE, TYPE, VX, groups>(out, words);
+        bool whole = !EDGE || __any_sync(ALL_LANES, out.whole);
+        sweep2d_store<TYPE, VX, groups>(out, whole, words);
         if (nan) { /* rare: once more */
             canonical_lanes<groups * group_words>(words);
-            sweep2d_store<EDGE, TYPE, VX, groups>(out, words);
+            sweep2d_store<TYPE, VX, groups>(out, whole, words);
         }
         out.at += out.row;
     });
 }
 
-/* Walks a warp down its strip: add(row) takes a row of input, `row` being where the thread's
- * columns are in shared memory; after SIZE - 1 rows, done(words, which) gives the samples of an output
+/* The strip and the range of a warp. First come those at both ends of the rows, which take
+ * longest, then the others, neighbours side by side. */
+__device__ inline int64_t sweep2d_strip(const struct sweep2d_params &p, uint64_t index,
+                                        uint32_t *range)
+{
+    uint32_t ends = min(p.strips, 2u), inner = p.strips - ends;
+    uint64_t first = static_cast<uint64_t>(ends) * p.ranges;
+
+    if (index < first || inner == 0) {
+        *range = static_cast<uint32_t>(index / ends);
+        return index % ends == 0 ? 0 : p.strips - 1;
+    }
+    *range = static_cast<uint32_t>((index - first) / inner);
+    return 1 + static_cast<int64_t>((index - first) % inner);
+}
+
+/* Walks a warp down its strip: add(row, lane) takes a row of input from shared memory; after SIZE - 1 rows, done(words, which) gives the samples of an output
  * row, group after group, and returns whether they hold NaN; it counts those that are in the
  * output, bit i of `which` for the thread's i-th. */
 template <gf_type TYPE, typename S, int VX, int SIZE, typename Add, typename Done>
 __device__ inline void sweep2d_walk(const struct sweep2d_params &p, Add add, Done done)
 {
-    int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
+    int lane = static_cast<int>(threadIdx.x) % WARP;
+    /* By a shuffle, so that the compiler knows it to be the same for all lanes. */
+    int warp = __shfl_sync(ALL_LANES, static_cast<int>(threadIdx.x) / WARP, 0);
     uint64_t index = static_cast<uint64_t>(blockIdx.x) * SWEEP_WARPS +
                      static_cast<uint64_t>(warp);
-    uint32_t range = static_cast<uint32_t>(index / p.strips);
-    int64_t strip = static_cast<int64_t>(index % p.strips);
+    uint32_t range;
+    int64_t strip = sweep2d_strip(p, index, &range);
     S s;
 
     if (range >= p.ranges)
@@ -158,7 +185,7 @@ __device__ inline void sweep2d_walk(const struct sweep2d_params &p, Add add, Don
 
     bool edge = strip_begin(s, source, strip, first, last + SIZE - 1,
                             shared_memory<unsigned char>() + warp * S::bytes, lane);
-    if (edge || !__all_sync(ALL_LANES, out.whole))
+    if (__any_sync(ALL_LANES, edge || !out.whole))
         sweep2d_rows<true, TYPE, VX, SIZE>(s, out, first, lane, add, done);
     else
         sweep2d_rows<false, TYPE, VX, SIZE>(s, out, first, lane, add, done);

@@ -8,11 +8,10 @@
 
 namespace GF_DEVICE {
 
-#ifndef WARPS
-#define WARPS 4
-#endif
-constexpr int SWEEP_WARPS = WARPS;       /* of a block: every warp is by itself, so few */
-constexpr int SWEEP_MOST_DIRECT = 9; /* taps along an axis, odd */
+constexpr int SWEEP_WARPS = 4;          /* of a block; every warp is by itself */
+constexpr int SWEEP_ROWS = 4;           /* of a stage (tile.cuh) */
+constexpr int SWEEP_STAGES = 3;
+constexpr int SWEEP_MOST_DIRECT = 9;    /* taps along an axis, odd */
 constexpr int SWEEP_MOST_SEPARABLE = 17;
 constexpr int SWEEP_MOST_PACKED = 9;
 
@@ -40,8 +39,8 @@ struct sweep2d_kernel {
     size_t shared;              /* bytes a block */
 };
 
-/* The kernel for samples of a type, sums of integers (`wide`) or floats, a finish and a mask of
- * size x size taps; run is NULL where there is none. */
+/* The kernel for samples of a type, sums of integers (`wide`) or floats, a finish that fits or
+ * any other, and a mask of size x size taps; run is NULL where there is none. */
 struct sweep2d_kernel sweep2d_direct(gf_type type, bool wide, bool fits, int size);
 struct sweep2d_kernel sweep2d_separable(gf_type type, bool wide, bool fits, int size);
 struct sweep2d_kernel sweep2d_packed(bool odd_divisor, int size);

@@ -1,10 +1,11 @@
-/* Direct masks: a thread keeps the sums of SIZE rows of outputs, and each input row is added
- * to all of them. */
+/* Direct masks: a thread keeps the sums of SIZE rows of outputs, and adds every row of input to all
+ * of them. */
 #include "sweep2d.cuh"
 
 namespace GF_DEVICE {
 namespace {
 
+/* Rows one after the other. */
 __constant__ float float_taps[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT];
 __constant__ int32_t int_taps[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT];
 
@@ -16,55 +17,46 @@ template <typename Acc> __device__ inline Acc tap(int i)
         return int_taps[i];
 }
 
-#ifndef DIRECT_ROWS
-#define DIRECT_ROWS 4
-#define DIRECT_STAGES 3
-#endif
-#ifndef DIRECT_MIN
-#define DIRECT_MIN 4
-#endif
-#ifndef DIRECT_GROUPS
-#define DIRECT_GROUPS 2
-#endif
-template <gf_type TYPE> constexpr int direct_vx = stored<TYPE>::bytes == 4 ? 4 : 8;
-template <gf_type TYPE, int SIZE> constexpr int direct_groups = stored<TYPE>::bytes == 4 ? DIRECT_GROUPS : 1;
-template <gf_type TYPE, int SIZE>
-using direct_strip = strip<typename stored<TYPE>::type, WARP * direct_vx<TYPE> * direct_groups<TYPE, SIZE>, SIZE / 2,
-                           DIRECT_ROWS, DIRECT_STAGES>;
+/* A thread has 8 columns, floats in two groups. The sums and the windows of 9 x 9 taps need more
+ * registers than 16 warps may have. */
+template <gf_type TYPE, int SIZE> struct direct_shape {
+    static constexpr int vx = TYPE == GF_F32 ? 4 : 8, groups = 8 / vx;
+    static constexpr int blocks = SIZE < 9 ? 4 : 3; /* resident, at least */
+    using strip = GF_DEVICE::strip<typename stored<TYPE>::type, WARP * 8, SIZE / 2, SWEEP_ROWS,
+                                   SWEEP_STAGES>;
+};
 
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE>
-__global__ void __launch_bounds__(SWEEP_WARPS *WARP, DIRECT_MIN) direct_kernel(const struct sweep2d_params p)
+__global__ void __launch_bounds__(SWEEP_WARPS *WARP, direct_shape<TYPE, SIZE>::blocks)
+direct_kernel(const struct sweep2d_params p)
 {
-    constexpr int vx = direct_vx<TYPE>, groups = direct_groups<TYPE, SIZE>;
-    using view = struct window<TYPE, vx, SIZE>;
-    /* acc[k]: of the output row that is k + 1 rows away from its last. */
+    using shape = direct_shape<TYPE, SIZE>;
+    constexpr int vx = shape::vx, groups = shape::groups;
+    /* acc[][k]: of the output row that is k + 1 rows away from its last. */
     Acc acc[groups][SIZE][vx] = {};
     struct tally t = {};
 
-    sweep2d_walk<TYPE, direct_strip<TYPE, SIZE>, vx, SIZE>(
+    sweep2d_walk<TYPE, typename shape::strip, vx, SIZE>(
         p,
-        [&](const unsigned char *row) {
+        [&](const unsigned char *row, int lane) {
             Acc v[groups][vx + SIZE - 1];
             GF_UNROLL
             for (int g = 0; g < groups; g++) {
-                view w;
-                window_read(w, row + g * WARP * 16);
+                struct window<TYPE, vx, SIZE> w;
+                window_read<typename shape::strip>(w, row, g, lane);
                 GF_UNROLL
                 for (int i = 0; i < vx + SIZE - 1; i++)
                     v[g][i] = lane_of<TYPE, Acc>(w.words, w.aside + i);
             }
             GF_UNROLL
-            for (int k = 0; k < SIZE; k++)
+            for (int n = 0; n < SIZE * groups * vx; n++) {
+                int k = n / (groups * vx), g = n / vx % groups, o = n % vx;
+                Acc sum = k + 1 < SIZE ? acc[g][(k + 1) % SIZE][o] : Acc(0);
                 GF_UNROLL
-                for (int g = 0; g < groups; g++)
-                GF_UNROLL
-                for (int o = 0; o < vx; o++) {
-                    Acc sum = k + 1 < SIZE ? acc[g][k + 1 < SIZE ? k + 1 : 0][o] : Acc(0);
-                    GF_UNROLL
-                    for (int i = 0; i < SIZE; i++)
-                        sum = multiply_add(tap<Acc>((SIZE - 1 - k) * SIZE + i), v[g][o + i], sum);
-                    acc[g][k][o] = sum;
-                }
+                for (int i = 0; i < SIZE; i++)
+                    sum = multiply_add(tap<Acc>((SIZE - 1 - k) * SIZE + i), v[g][o + i], sum);
+                acc[g][k][o] = sum;
+            }
         },
         [&](uint32_t *words, uint32_t which) {
             Acc sums[groups * vx];
@@ -77,11 +69,11 @@ __global__ void __launch_bounds__(SWEEP_WARPS *WARP, DIRECT_MIN) direct_kernel(c
         add_tally(t, p.counts);
 }
 
-
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE> struct sweep2d_kernel kernel_of()
 {
-    using shape = direct_strip<TYPE, SIZE>;
-    return {direct_kernel<TYPE, Acc, FITS, SIZE>, shape::columns, SWEEP_WARPS * shape::bytes};
+    using shape = direct_shape<TYPE, SIZE>;
+    return {direct_kernel<TYPE, Acc, FITS, SIZE>, shape::strip::columns,
+            SWEEP_WARPS * shape::strip::bytes};
 }
 
 template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(int size)
@@ -95,21 +87,20 @@ template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(i
     }
 }
 
-template <gf_type TYPE> struct sweep2d_kernel of_floats(bool fits, int size)
+template <gf_type TYPE, typename Acc> struct sweep2d_kernel of_finish(bool fits, int size)
 {
-    return fits ? of_size<TYPE, float, true>(size) : of_size<TYPE, float, false>(size);
+    return fits ? of_size<TYPE, Acc, true>(size) : of_size<TYPE, Acc, false>(size);
 }
 
 }
 
 struct sweep2d_kernel sweep2d_direct(gf_type type, bool wide, bool fits, int size)
 {
-    if (wide)
-        return type == GF_U16 ? of_size<GF_U16, int32_t, false>(size) : sweep2d_kernel{};
     switch (type) {
-    case GF_U8: return of_floats<GF_U8>(fits, size);
-    case GF_U16: return of_floats<GF_U16>(fits, size);
-    case GF_I16: return of_floats<GF_I16>(fits, size);
+    case GF_U8: return wide ? sweep2d_kernel{} : of_finish<GF_U8, float>(fits, size);
+    case GF_U16:
+        return wide ? of_finish<GF_U16, int32_t>(fits, size) : of_finish<GF_U16, float>(fits, size);
+    case GF_I16: return wide ? sweep2d_kernel{} : of_finish<GF_I16, float>(fits, size);
     case GF_F32: return of_size<GF_F32, float, true>(size);
     default: return {};
     }

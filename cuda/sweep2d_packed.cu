@@ -15,19 +15,14 @@ struct packed_taps {
 };
 __constant__ struct packed_taps taps;
 
-#ifndef PACKED_ROWS
-#define PACKED_ROWS 4
-#define PACKED_STAGES 3
-#endif
-#ifndef PACKED_MIN
-#define PACKED_MIN 4
-#endif
+template <int SIZE>
+using packed_strip = strip<uint8_t, WARP * VX, SIZE / 2, SWEEP_ROWS, SWEEP_STAGES>;
 
-/* The sum along x for column `o` of the window, added to `acc`. */
-template <int SIZE, typename Window>
-__device__ inline uint32_t across(const Window &w, int o, uint32_t acc)
+/* The sum along x for column `o` of the window. */
+template <int SIZE, typename Window> __device__ inline uint32_t across(const Window &w, int o)
 {
     int first = w.aside + o;
+    uint32_t acc = 0;
 
     GF_UNROLL
     for (int i = first / 4; i <= (first + SIZE - 1) / 4; i++)
@@ -62,11 +57,8 @@ __device__ inline void divided(const uint32_t *acc, uint32_t m, uint32_t *words)
     }
 }
 
-template <int SIZE>
-using packed_strip = strip<uint8_t, WARP * VX, SIZE / 2, PACKED_ROWS, PACKED_STAGES>;
-
 template <bool ODD, int SIZE>
-__global__ void __launch_bounds__(SWEEP_WARPS *WARP, PACKED_MIN)
+__global__ void __launch_bounds__(SWEEP_WARPS *WARP, 4)
 packed_kernel(const struct sweep2d_params p)
 {
     constexpr int pairs = VX / 2;
@@ -75,13 +67,13 @@ packed_kernel(const struct sweep2d_params p)
 
     sweep2d_walk<GF_U8, packed_strip<SIZE>, VX, SIZE>(
         p,
-        [&](const unsigned char *row) {
+        [&](const unsigned char *row, int lane) {
             struct window<GF_U8, VX, SIZE> w;
-            window_read(w, row);
+            window_read<packed_strip<SIZE>>(w, row, 0, lane);
             GF_UNROLL
             for (int i = 0; i < pairs; i++) {
-                uint32_t sums = across<SIZE>(w, 2 * i + 1, 0) << 16;
-                sums = across<SIZE>(w, 2 * i, sums);
+                uint32_t sums = __byte_perm(across<SIZE>(w, 2 * i), across<SIZE>(w, 2 * i + 1),
+                                            0x5410);
                 GF_UNROLL
                 for (int k = 0; k + 1 < SIZE; k++)
                     acc[k][i] = acc[k + 1][i] + sums * taps.down[SIZE - 1 - k];

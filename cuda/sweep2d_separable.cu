@@ -17,39 +17,34 @@ template <typename Acc> __device__ inline Acc tap(int i)
         return int_taps[i];
 }
 
-#ifndef SEPARABLE_ROWS
-#define SEPARABLE_ROWS 4
-#define SEPARABLE_STAGES 3
-#endif
-#ifndef SEPARABLE_MIN
-#define SEPARABLE_MIN(SIZE) (SIZE <= 9 ? 4 : SIZE <= 13 ? 3 : 2)
-#define SEPARABLE_MINF(SIZE) 4
-#define SEPARABLE_GROUPS(SIZE) (SIZE <= 7 ? 2 : 1)
-#endif
-template <gf_type TYPE> constexpr int separable_vx = stored<TYPE>::bytes == 4 ? 4 : 8;
-template <gf_type TYPE, int SIZE>
-constexpr int separable_groups = stored<TYPE>::bytes == 4 ? SEPARABLE_GROUPS(SIZE) : 1;
-template <gf_type TYPE, int SIZE>
-using separable_strip = strip<typename stored<TYPE>::type, WARP * separable_vx<TYPE> * separable_groups<TYPE, SIZE>, SIZE / 2,
-                              SEPARABLE_ROWS, SEPARABLE_STAGES>;
+/* A thread has 8 columns, floats in two groups; with many taps 8 columns of sums are too many
+ * registers for 16 warps, and floats have one group. */
+template <gf_type TYPE, int SIZE> struct separable_shape {
+    static constexpr int vx = TYPE == GF_F32 ? 4 : 8;
+    static constexpr int groups = TYPE == GF_F32 && SIZE <= 7 ? 2 : 1;
+    static constexpr int blocks = TYPE == GF_F32 || SIZE <= 9 ? 4 : 3; /* resident, at least */
+    using strip = GF_DEVICE::strip<typename stored<TYPE>::type, WARP * vx * groups, SIZE / 2,
+                                   SWEEP_ROWS, SWEEP_STAGES>;
+};
 
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE>
-__global__ void __launch_bounds__(SWEEP_WARPS *WARP, (stored<TYPE>::bytes == 4 ? SEPARABLE_MINF(SIZE) : SEPARABLE_MIN(SIZE)))
+__global__ void __launch_bounds__(SWEEP_WARPS *WARP, separable_shape<TYPE, SIZE>::blocks)
 separable_kernel(const struct sweep2d_params p)
 {
-    constexpr int vx = separable_vx<TYPE>, groups = separable_groups<TYPE, SIZE>;
-    /* acc[k]: of the output row that is k + 1 rows away from its last. */
+    using shape = separable_shape<TYPE, SIZE>;
+    constexpr int vx = shape::vx, groups = shape::groups;
+    /* acc[][k]: of the output row that is k + 1 rows away from its last. */
     Acc acc[groups][SIZE][vx] = {};
     struct tally t = {};
 
-    sweep2d_walk<TYPE, separable_strip<TYPE, SIZE>, vx, SIZE>(
+    sweep2d_walk<TYPE, typename shape::strip, vx, SIZE>(
         p,
-        [&](const unsigned char *row) {
+        [&](const unsigned char *row, int lane) {
             GF_UNROLL
             for (int g = 0; g < groups; g++) {
                 struct window<TYPE, vx, SIZE> w;
                 Acc v[vx + SIZE - 1];
-                window_read(w, row + g * WARP * 16);
+                window_read<typename shape::strip>(w, row, g, lane);
                 GF_UNROLL
                 for (int i = 0; i < vx + SIZE - 1; i++)
                     v[i] = lane_of<TYPE, Acc>(w.words, w.aside + i);
@@ -78,11 +73,11 @@ separable_kernel(const struct sweep2d_params p)
         add_tally(t, p.counts);
 }
 
-
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE> struct sweep2d_kernel kernel_of()
 {
-    using shape = separable_strip<TYPE, SIZE>;
-    return {separable_kernel<TYPE, Acc, FITS, SIZE>, shape::columns, SWEEP_WARPS * shape::bytes};
+    using shape = separable_shape<TYPE, SIZE>;
+    return {separable_kernel<TYPE, Acc, FITS, SIZE>, shape::strip::columns,
+            SWEEP_WARPS * shape::strip::bytes};
 }
 
 template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(int size)
@@ -100,21 +95,20 @@ template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(i
     }
 }
 
-template <gf_type TYPE> struct sweep2d_kernel of_floats(bool fits, int size)
+template <gf_type TYPE, typename Acc> struct sweep2d_kernel of_finish(bool fits, int size)
 {
-    return fits ? of_size<TYPE, float, true>(size) : of_size<TYPE, float, false>(size);
+    return fits ? of_size<TYPE, Acc, true>(size) : of_size<TYPE, Acc, false>(size);
 }
 
 }
 
 struct sweep2d_kernel sweep2d_separable(gf_type type, bool wide, bool fits, int size)
 {
-    if (wide)
-        return type == GF_U16 ? of_size<GF_U16, int32_t, false>(size) : sweep2d_kernel{};
     switch (type) {
-    case GF_U8: return of_floats<GF_U8>(fits, size);
-    case GF_U16: return of_floats<GF_U16>(fits, size);
-    case GF_I16: return of_floats<GF_I16>(fits, size);
+    case GF_U8: return wide ? sweep2d_kernel{} : of_finish<GF_U8, float>(fits, size);
+    case GF_U16:
+        return wide ? of_finish<GF_U16, int32_t>(fits, size) : of_finish<GF_U16, float>(fits, size);
+    case GF_I16: return wide ? sweep2d_kernel{} : of_finish<GF_I16, float>(fits, size);
     case GF_F32: return of_size<GF_F32, float, true>(size);
     default: return {};
     }

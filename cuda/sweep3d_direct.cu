@@ -76,46 +76,50 @@ __device__ inline struct row_part part_of(const struct march &m, int32_t x)
     return p;
 }
 
-template <typename T>
-__device__ inline void store_apart(char *to, const uint32_t (&bits)[VX], const struct row_part &p)
+__device__ inline void pack(const uint32_t (&bits)[VX], uint32_t *four)
 {
-    GF_UNROLL for (int x = 0; x < VX; x++)
-        if (x >= p.begin && x < p.end)
-            reinterpret_cast<T *>(to)[x] = static_cast<T>(bits[x]);
+    *four = __byte_perm(__byte_perm(bits[0], bits[1], 0x0040),
+                        __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
+}
+__device__ inline void pack(const uint32_t (&bits)[VX], uint2 *four)
+{
+    *four = make_uint2(__byte_perm(bits[0], bits[1], 0x5410),
+                       __byte_perm(bits[2], bits[3], 0x5410));
+}
+__device__ inline void pack(const uint32_t (&bits)[VX], uint4 *four)
+{
+    *four = make_uint4(bits[0], bits[1], bits[2], bits[3]);
 }
 
-template <bool FLOATS, typename A>
+template <int BYTES, typename A>
 __device__ inline void store_sums(const struct march &m, char *to, const A (&sum)[VX],
                                   const struct row_part &p, struct tally &t)
 {
+    using sample = typename sized<BYTES>::type;
+    using four = typename sized<BYTES>::four;
     uint32_t bits[VX];
 
-    if constexpr (FLOATS) {
-        GF_UNROLL for (int x = 0; x < VX; x++)
-            bits[x] = sum[x] != sum[x] ? 0x7fc00000u : __float_as_uint(sum[x]);
-        if (p.together)
-            *reinterpret_cast<uint4 *>(to) = make_uint4(bits[0], bits[1], bits[2], bits[3]);
-        else
-            store_apart<uint32_t>(to, bits, p);
-    } else {
-        uint32_t inside = 0;
-        GF_UNROLL for (int x = 0; x < VX; x++)
-            inside |= (x >= p.begin && x < p.end ? 1u : 0u) << x;
-        nearest_samples(m.nearest, sum, bits, inside, t);
-        if (m.bytes == 1) {
-            if (p.together)
-                *reinterpret_cast<uint32_t *>(to) =
-                    __byte_perm(__byte_perm(bits[0], bits[1], 0x0040),
-                                __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
-            else
-                store_apart<uint8_t>(to, bits, p);
-        } else {
-            if (p.together)
-                *reinterpret_cast<uint2 *>(to) = make_uint2(__byte_perm(bits[0], bits[1], 0x5410),
-                                                            __byte_perm(bits[2], bits[3], 0x5410));
-            else
-                store_apart<uint16_t>(to, bits, p);
+    if constexpr (BYTES == 4) {
+        bool nan = false;
+        GF_UNROLL for (int x = 0; x < VX; x++) {
+            nan |= sum[x] != sum[x];
+            bits[x] = __float_as_uint(sum[x]);
         }
+        if (nan)
+            GF_UNROLL for (int x = 0; x < VX; x++)
+                bits[x] = sum[x] != sum[x] ? QUIET_NAN : bits[x];
+    } else {
+        uint32_t inside = ((1u << p.end) - 1) & ~((1u << p.begin) - 1);
+        nearest_samples(m.nearest, sum, bits, inside, t);
+    }
+    if (p.together) {
+        four packed;
+        pack(bits, &packed);
+        GF_STORE(reinterpret_cast<four *>(to), packed);
+    } else {
+        GF_UNROLL for (int x = 0; x < VX; x++)
+            if (x >= p.begin && x < p.end)
+                reinterpret_cast<sample *>(to)[x] = static_cast<sample>(bits[x]);
     }
 }
 
@@ -125,7 +129,7 @@ template <class B> GF_INLINE size_t shared_words()
     return static_cast<size_t>(B::STAGES * s.words() + s.edge_words());
 }
 
-template <bool FLOATS, typename A, class B>
+template <int BYTES, typename A, class B>
 __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const march m)
 {
     constexpr int K = B::K, VY = B::VY, STAGES = B::STAGES, ACROSS = B::TX / VX;
@@ -134,9 +138,9 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     int words = s.words();
     A *tiles = shared_memory<A>();
     struct tile_copies copies;
-    struct plane_copy<typename B::shape, FLOATS, A> copy;
+    struct chunk_places<typename B::shape> places;
+    struct plane_copy<typename B::shape, BYTES, A> copy = {};
     struct tally counted = {};
-    const int32_t *slots = m.plane_slot + t.z;
     int32_t in_planes = static_cast<int32_t>(t.planes) + K - 1;
     int column = static_cast<int>(threadIdx.x) % ACROSS * VX;
     int row = static_cast<int>(threadIdx.x) / ACROSS * VY;
@@ -145,22 +149,26 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     int32_t rows = clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
     char *out = m.out + t.z * m.out_plane +
                 (t.y + static_cast<uint32_t>(row)) * static_cast<size_t>(m.out_row) +
-                static_cast<ptrdiff_t>(x) * static_cast<ptrdiff_t>(m.bytes);
+                static_cast<ptrdiff_t>(x) * BYTES;
     A sum[K][VY][VX];
 
     GF_KEEP(read);
+    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0};
+
     find_copies(m, s, t, reinterpret_cast<uint32_t *>(tiles + STAGES * words), copies);
     for (int n = 0; n < STAGES; n++)
         fill_tile(m, s, tiles + n * words);
     __syncthreads();
+    keep_places(s, copies, places);
     GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
+        int32_t slot = slots.at(n);
         if (n < in_planes) {
-            copy.begin(m, s, copies, slots[n], tiles + n * words);
-            copy.end(m, s, copies, tiles + n * words);
+            copy.begin(m, s, copies, places, slot, tiles + n * words);
+            copy.end(m, s, copies, places, tiles + n * words);
         }
         __pipeline_commit();
     }
-    int32_t slot = STAGES - 1 < in_planes ? slots[STAGES - 1] : -1;
+    int32_t slot = slots.at(STAGES - 1);
     GF_UNROLL for (int k = 0; k < K; k++)
         GF_UNROLL for (int v = 0; v < VY; v++)
             GF_UNROLL for (int i = 0; i < VX; i++)
@@ -173,71 +181,79 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
         if (loads)
-            copy.begin(m, s, copies, slot, next);
+            copy.begin(m, s, copies, places, slot, next);
         __pipeline_commit();
         if (p + STAGES < in_planes)
-            slot = slots[p + STAGES];
+            slot = slots.at(p + STAGES);
         add_plane<B, A>(tiles + stage * words + read, sum);
         if (p >= K - 1) {
             char *to = out;
             GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
                 if (v < rows)
-                    store_sums<FLOATS, A>(m, to, sum[K - 1][v], part, counted);
+                    store_sums<BYTES, A>(m, to, sum[K - 1][v], part, counted);
             out += m.out_plane;
         }
         if (loads)
-            copy.end(m, s, copies, next);
+            copy.end(m, s, copies, places, next);
         last = stage;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
-    if (!FLOATS && m.nearest.clips)
+    if (BYTES != 4 && m.nearest.clips)
         add_tally(counted, m.counts);
 }
 
 /* ---- host ---- */
 
-enum sums { FLOAT_SAMPLES, FLOAT_SUMS, INTEGER_SUMS, NO_SUMS };
+/* What the kernels are made for: the samples' bytes, 4 for floats, and the type of the sums. */
+enum kind { FLOATS, BYTES, SHORTS, BYTES_INTEGER, SHORTS_INTEGER, KINDS };
 
-enum sums sums_of(const struct gf_plan *plan)
+bool integer_kind(enum kind k) { return k == BYTES_INTEGER || k == SHORTS_INTEGER; }
+
+/* KINDS for none. Integers up to 2^24 are floats. */
+enum kind kind_of(const struct gf_plan *plan)
 {
+    bool bytes = gf_type_bytes(plan->in.type) == 1;
+
     if (plan->in.type == GF_F32)
-        return plan->arith == GF_FLOAT ? FLOAT_SAMPLES : NO_SUMS;
-    /* Integers up to 2^24 are floats. */
-    return plan->arith == GF_FLOAT || march_bound(plan, 3) <= 16777216 ? FLOAT_SUMS : INTEGER_SUMS;
+        return plan->arith == GF_FLOAT ? FLOATS : KINDS;
+    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= 16777216)
+        return bytes ? BYTES : SHORTS;
+    return bytes ? BYTES_INTEGER : SHORTS_INTEGER;
 }
 
-template <bool FLOATS, typename A, class B>
+template <int SIZE, typename A, class B>
 cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chunk,
                          cudaStream_t stream)
 {
     typename B::shape s = {};
     size_t shared = shared_words<B>() * sizeof(A);
     uint32_t resident;
-    cudaError_t status = march_resident(direct_kernel<FLOATS, A, B>, B::THREADS, shared, &resident);
+    cudaError_t status = march_resident(direct_kernel<SIZE, A, B>, B::THREADS, shared, &resident);
 
     if (status != cudaSuccess)
         return status;
     struct march m = march_of(plan, chunk, B::TX, B::TY, s.lead(), resident);
-    if (!FLOATS)
+    if (SIZE != 4)
         nearest_of(plan, std::is_same_v<A, float>, &m.nearest);
-    return launch(direct_kernel<FLOATS, A, B>, dim3(static_cast<unsigned>(march_blocks(m))),
+    return launch(direct_kernel<SIZE, A, B>, dim3(static_cast<unsigned>(march_blocks(m))),
                   dim3(B::THREADS), shared, stream, m);
 }
 
 struct choice {
     uint32_t taps;
-    cudaError_t (*launch[3])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
+    cudaError_t (*launch[KINDS])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
 };
 
-#define BUILD(...)                                                                            \
-    {cube_build<__VA_ARGS__>::K, {launch_build<true, float, cube_build<__VA_ARGS__>>,         \
-                                  launch_build<false, float, cube_build<__VA_ARGS__>>,        \
-                                  launch_build<false, int32_t, cube_build<__VA_ARGS__>>}}
+template <class B> constexpr struct choice choice_for()
+{
+    return {B::K, {launch_build<4, float, B>, launch_build<1, float, B>, launch_build<2, float, B>,
+                   launch_build<1, int32_t, B>, launch_build<2, int32_t, B>}};
+}
 
 const struct choice choices[] = {
-    BUILD(3, 64, 2, 256, 3, 4),
-    BUILD(5, 64, 2, 256, 2, 3),
-    BUILD(7, 64, 1, 256, 2, 2),
+    choice_for<cube_build<3, 64, 2, 256, 3, 4>>(),
+    choice_for<cube_build<5, 64, 2, 256, 2, 3>>(),
+    choice_for<cube_build<7, 64, 1, 256, 2, 2>>(),
 };
 
 const struct choice *choice_of(const struct gf_plan *plan)
@@ -253,13 +269,11 @@ const struct choice *choice_of(const struct gf_plan *plan)
 bool takes(const struct gf_plan *plan, bool aligned)
 {
     struct nearest r;
-    enum sums sums;
 
-    if (plan->separable || choice_of(plan) == nullptr || !marches(plan, aligned))
+    if (plan->separable || choice_of(plan) == nullptr || !marches(plan, aligned) ||
+        kind_of(plan) == KINDS)
         return false;
-    sums = sums_of(plan);
-    return sums != NO_SUMS &&
-           (sums == FLOAT_SAMPLES || nearest_of(plan, sums == FLOAT_SUMS, &r));
+    return kind_of(plan) == FLOATS || nearest_of(plan, !integer_kind(kind_of(plan)), &r);
 }
 
 cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)
@@ -268,7 +282,7 @@ cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, c
     size_t bytes = static_cast<size_t>(count) * 4;
     float taps[MOST * MOST * MOST];
 
-    if (sums_of(plan) == INTEGER_SUMS)
+    if (integer_kind(kind_of(plan)))
         return cudaMemcpyToSymbolAsync(integer_taps, plan->taps, bytes, 0, cudaMemcpyHostToDevice,
                                        stream);
     for (int i = 0; i < count; i++)
@@ -281,7 +295,7 @@ cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, c
 cudaError_t launch_plan(const struct gf_plan *plan, const struct gf_chunk *chunk,
                         cudaStream_t stream)
 {
-    return choice_of(plan)->launch[sums_of(plan)](plan, chunk, stream);
+    return choice_of(plan)->launch[kind_of(plan)](plan, chunk, stream);
 }
 
 }

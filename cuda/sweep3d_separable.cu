@@ -8,37 +8,41 @@ namespace GF_DEVICE {
 namespace {
 
 constexpr int MOST = 33;    /* taps along an axis */
-constexpr int TX = 64, OCTET = 8, SUMS_PITCH = TX + 4;
+constexpr int OCTET = 8;     /* x sums of a lane */
 
 __constant__ float float_taps[3][MOST];
 __constant__ int32_t integer_taps[MOST];    /* along z, where sums there are integers */
 
 /* How a kernel is built: KXY taps along x and y, 0 for any number up to MOST; as many along z as
  * KZ, or up to PADS fewer; a thread computes VY outputs of a column. */
-template <int KXY_, int KZ_, int PADS_, int VY_, int THREADS_, int STAGES_, int BLOCKS_>
+template <int KXY_, int KZ_, int PADS_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_>
 struct march_build {
-    static constexpr int KXY = KXY_, KZ = KZ_, PADS = PADS_, VY = VY_, THREADS = THREADS_;
-    static constexpr int STAGES = STAGES_, BLOCKS = BLOCKS_;
+    static constexpr int KXY = KXY_, KZ = KZ_, PADS = PADS_, TX = TX_, VY = VY_;
+    static constexpr int THREADS = THREADS_, STAGES = STAGES_, BLOCKS = BLOCKS_;
     static constexpr int TY = THREADS / TX * VY;
+    static constexpr int SUMS_PITCH = TX + 4;       /* of the x sums; see tile_shape */
+    static constexpr int X_ROWS = 32 * OCTET / TX;  /* rows of the tile that a warp sums at once */
     using shape = tile_shape<KXY, TX, TY, THREADS, (KXY > 0 ? KXY : MOST)>;
 };
 
 /* ---- along x ---- */
 
-/* A lane's share of an x task, which is 4 rows of the tile, 8 outputs a lane. Lanes 0 to 7 take
- * 4 octets of 2 rows, so that their loads, 8 words apart, meet in no bank. */
+/* A lane's share of a warp's rows, 8 outputs of one. Lanes 0 to 7 take 4 octets of 2 rows, so
+ * that their loads, 8 words apart, meet in no bank. */
 struct x_share {
     int32_t row, from, to;
 };
 
-template <class S> __device__ inline struct x_share find_share(const S &s)
+template <class B> __device__ inline struct x_share find_share(const typename B::shape &s)
 {
+    constexpr int OCTETS = B::TX / OCTET;
     struct x_share x;
-    int lane = static_cast<int>(threadIdx.x) % 32, octet = lane % 4 + lane / 8 % 2 * 4;
+    int lane = static_cast<int>(threadIdx.x) % 32;
+    int high = lane / 8, octet = lane % 4 + high * 4 % OCTETS;
 
-    x.row = static_cast<int>(threadIdx.x) / 32 * 4 + lane / 4 % 2 + lane / 16 * 2;
+    x.row = static_cast<int>(threadIdx.x) / 32 * B::X_ROWS + lane / 4 % 2 + high * 4 / OCTETS * 2;
     x.from = x.row * s.pitch() + octet * OCTET;
-    x.to = x.row * SUMS_PITCH + octet * OCTET;
+    x.to = x.row * B::SUMS_PITCH + octet * OCTET;
     GF_KEEP(x.from);
     GF_KEEP(x.to);
     return x;
@@ -106,17 +110,17 @@ template <class B>
 __device__ inline void pass_x(const struct march &m, const typename B::shape &s,
                               const struct x_share &x, const float *tile, float *sums)
 {
-    constexpr int STEP = B::THREADS / 32 * 4; /* rows of a task for every warp */
+    constexpr int STEP = B::THREADS / 32 * B::X_ROWS;
 
     if constexpr (B::KXY > 0) {
         constexpr int ROWS = B::TY + B::KXY - 1;
         GF_UNROLL for (int n = 0; n < ROWS; n += STEP)
             if (x.row + n < ROWS)
-                sum_x<B::KXY>(tile + x.from + n * s.pitch(), sums + x.to + n * SUMS_PITCH);
+                sum_x<B::KXY>(tile + x.from + n * s.pitch(), sums + x.to + n * B::SUMS_PITCH);
     } else {
         for (int n = 0; x.row + n < s.rows(); n += STEP) {
             const float *from = tile + x.from + n * s.pitch();
-            float *to = sums + x.to + n * SUMS_PITCH;
+            float *to = sums + x.to + n * B::SUMS_PITCH;
             switch (m.lead) {
             case 0: sum_x<0>(m, from, to); break;
             case 1: sum_x<1>(m, from, to); break;
@@ -131,7 +135,7 @@ __device__ inline void pass_x(const struct march &m, const typename B::shape &s,
 
 /* Any number of taps, 8 in a turn, for VY outputs one below the other; `from` is under the first
  * tap of the first. */
-template <int VY>
+template <int VY, int SUMS_PITCH>
 __device__ inline void sum_y(const struct march &m, const float *from, float (&h)[VY])
 {
     const float *taps = float_taps[1];
@@ -167,13 +171,13 @@ __device__ inline void pass_y(const struct march &m, const float *from, float (&
 
     if constexpr (K > 0) {
         GF_UNROLL for (int i = 0; i < VY + K - 1; i++) {
-            float value = from[i * SUMS_PITCH];
+            float value = from[i * B::SUMS_PITCH];
             GF_UNROLL for (int v = 0; v < VY; v++)
                 if (i - v >= 0 && i - v < K)
                     h[v] = fmaf(float_taps[1][i - v], value, i > v ? h[v] : 0.0f);
         }
     } else {
-        sum_y<VY>(m, from, h);
+        sum_y<VY, B::SUMS_PITCH>(m, from, h);
     }
 }
 
@@ -245,76 +249,82 @@ __device__ inline void store_samples(const struct march &m, char *to, const uint
 {
     if (count == VY) {
         GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
-            *reinterpret_cast<T *>(to) = static_cast<T>(bits[v]);
+            GF_STORE(reinterpret_cast<T *>(to), static_cast<T>(bits[v]));
     } else {
         GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
             if (v < count)
-                *reinterpret_cast<T *>(to) = static_cast<T>(bits[v]);
+                GF_STORE(reinterpret_cast<T *>(to), static_cast<T>(bits[v]));
     }
 }
 
-template <bool FLOATS, int VY, typename Z>
+template <int BYTES, int VY, typename Z>
 __device__ inline void store_sums(const struct march &m, char *to, const Z (&sum)[VY],
                                   int32_t count, struct tally &t)
 {
     uint32_t bits[VY];
 
-    if constexpr (FLOATS) {
-        GF_UNROLL for (int v = 0; v < VY; v++)
-            bits[v] = sum[v] != sum[v] ? 0x7fc00000u : __float_as_uint(sum[v]);
-        store_samples<VY, uint32_t>(m, to, bits, count);
+    if constexpr (BYTES == 4) {
+        bool nan = false;
+        GF_UNROLL for (int v = 0; v < VY; v++) {
+            nan |= sum[v] != sum[v];
+            bits[v] = __float_as_uint(sum[v]);
+        }
+        if (nan)
+            GF_UNROLL for (int v = 0; v < VY; v++)
+                bits[v] = sum[v] != sum[v] ? QUIET_NAN : bits[v];
     } else {
         nearest_samples(m.nearest, sum, bits, (1u << count) - 1, t);
-        if (m.bytes == 1)
-            store_samples<VY, uint8_t>(m, to, bits, count);
-        else
-            store_samples<VY, uint16_t>(m, to, bits, count);
     }
+    store_samples<VY, typename sized<BYTES>::type>(m, to, bits, count);
 }
 
 template <class B> GF_INLINE size_t shared_words(const typename B::shape &s)
 {
-    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.rows() * SUMS_PITCH + s.edge_words());
+    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.rows() * B::SUMS_PITCH + s.edge_words());
 }
 
-template <bool FLOATS, typename Z, class B>
+template <int BYTES, typename Z, class B>
 __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const march m)
 {
     constexpr int VY = B::VY, STAGES = B::STAGES;
     typename B::shape s = {m.taps[0], m.taps[1], m.lead};
-    struct tile_place t = place_of_block(m, TX, B::TY);
-    int words = s.words(), sums_words = s.rows() * SUMS_PITCH;
+    struct tile_place t = place_of_block(m, B::TX, B::TY);
+    int words = s.words(), sums_words = s.rows() * B::SUMS_PITCH;
     float *tiles = shared_memory<float>(), *sums = tiles + STAGES * words;
     struct tile_copies copies;
-    struct plane_copy<typename B::shape, FLOATS, float> copy;
+    struct chunk_places<typename B::shape> places;
+    struct plane_copy<typename B::shape, BYTES, float> copy = {};
     struct tally counted = {};
     int pads = B::PADS > 0 ? B::KZ - m.taps[2] : 0;
-    const int32_t *slots = m.plane_slot + t.z;
     int32_t before = B::KZ - 1 - pads, in_planes = static_cast<int32_t>(t.planes) + before;
-    int column = static_cast<int>(threadIdx.x) % TX, row = static_cast<int>(threadIdx.x) / TX * VY;
-    int32_t x = t.x + column, read = row * SUMS_PITCH + column;
+    int column = static_cast<int>(threadIdx.x) % B::TX;
+    int row = static_cast<int>(threadIdx.x) / B::TX * VY;
+    int32_t x = t.x + column, read = row * B::SUMS_PITCH + column;
     int32_t outputs = x < 0 || x >= m.out_width
                           ? 0 : clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
     char *out = m.out + t.z * m.out_plane +
                 (t.y + static_cast<uint32_t>(row)) * static_cast<size_t>(m.out_row) +
-                static_cast<size_t>(x < 0 ? 0 : x) * m.bytes;
-    struct x_share share = find_share(s);
-    Z waiting[PERIOD<B>][VY], done[VY];
-    float h[VY];
+                static_cast<size_t>(x < 0 ? 0 : x) * BYTES;
+    struct x_share share = find_share<B>(s);
+    Z waiting[PERIOD<B>][VY];
 
     GF_KEEP(read);
+    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0};
+
     find_copies(m, s, t, reinterpret_cast<uint32_t *>(sums + 2 * sums_words), copies);
     for (int n = 0; n < STAGES; n++)
         fill_tile(m, s, tiles + n * words);
     __syncthreads();
+    keep_places(s, copies, places);
     GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
+        int32_t slot = slots.at(n);
         if (n < in_planes) {
-            copy.begin(m, s, copies, slots[n], tiles + n * words);
-            copy.end(m, s, copies, tiles + n * words);
+            copy.begin(m, s, copies, places, slot, tiles + n * words);
+            copy.end(m, s, copies, places, tiles + n * words);
         }
         __pipeline_commit();
     }
-    int32_t slot = STAGES - 1 < in_planes ? slots[STAGES - 1] : -1;
+    int32_t slot = slots.at(STAGES - 1);
     GF_UNROLL for (int k = 0; k < PERIOD<B>; k++)
         GF_UNROLL for (int v = 0; v < VY; v++)
             waiting[k][v] = 0;
@@ -327,35 +337,37 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
         if (loads)
-            copy.begin(m, s, copies, slot, next);
+            copy.begin(m, s, copies, places, slot, next);
         __pipeline_commit();
         if (p + STAGES + 1 < in_planes)
-            slot = slots[p + STAGES + 1];
+            slot = slots.at(p + STAGES + 1);
         if (p + 1 < in_planes)
             pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
         if (p >= 0) {
+            Z done[VY];
+            float h[VY];
             pass_y<B>(m, sums + half * sums_words + read, h);
             pass_z<B, Z>(m, phase, h, waiting, done);
             phase = phase + 1 == PERIOD<B> ? 0 : phase + 1;
             if (p >= before) {
-                store_sums<FLOATS, VY, Z>(m, out, done, outputs, counted);
+                store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
                 out += m.out_plane;
             }
         }
         if (loads)
-            copy.end(m, s, copies, next);
+            copy.end(m, s, copies, places, next);
         last = stage;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         half ^= 1;
     }
-    if (!FLOATS && m.nearest.clips)
+    if (BYTES != 4 && m.nearest.clips)
         add_tally(counted, m.counts);
 }
 /* ---- host ---- */
 
-/* How sums are kept: float samples; integer samples, all sums in float; x and y in float, z in
- * integers. */
-enum sums { FLOAT_SAMPLES, FLOAT_SUMS, INTEGER_Z, NO_SUMS };
+/* What the kernels are made for: the samples' bytes, 4 for floats, and the type of the sums
+ * along z; those along x and y are float. */
+enum kind { FLOATS, BYTES, SHORTS, BYTES_INTEGER, SHORTS_INTEGER, KINDS };
 
 bool skipped(const struct gf_plan *plan, int a)
 {
@@ -367,15 +379,20 @@ bool skipped(const struct gf_plan *plan, int a)
                                                       : *static_cast<const float *>(tap) == 1.0f);
 }
 
-enum sums sums_of(const struct gf_plan *plan)
+bool integer_kind(enum kind k) { return k == BYTES_INTEGER || k == SHORTS_INTEGER; }
+
+/* KINDS for none. Integers up to 2^24 are floats. */
+enum kind kind_of(const struct gf_plan *plan)
 {
-    const double exact = 16777216; /* integers up to here are floats */
+    bool bytes = gf_type_bytes(plan->in.type) == 1;
 
     if (plan->in.type == GF_F32)
-        return plan->arith == GF_FLOAT ? FLOAT_SAMPLES : NO_SUMS;
-    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= exact)
-        return FLOAT_SUMS;
-    return march_bound(plan, 2) <= exact ? INTEGER_Z : NO_SUMS;
+        return plan->arith == GF_FLOAT ? FLOATS : KINDS;
+    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= 16777216)
+        return bytes ? BYTES : SHORTS;
+    if (march_bound(plan, 2) <= 16777216)
+        return bytes ? BYTES_INTEGER : SHORTS_INTEGER;
+    return KINDS;
 }
 
 /* The device's limit on a block's shared memory, after asking. */
@@ -395,30 +412,30 @@ template <class B> typename B::shape shape_of(const struct gf_plan *plan)
             (4 - static_cast<int32_t>(plan->size[0]) / 2 % 4) % 4};
 }
 
-template <bool FLOATS, typename Z, class B>
+template <int SIZE, typename Z, class B>
 cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chunk,
                          cudaStream_t stream)
 {
     typename B::shape s = shape_of<B>(plan);
     size_t shared = shared_words<B>(s) * sizeof(float);
     uint32_t resident;
-    cudaError_t status = march_resident(separable_kernel<FLOATS, Z, B>, B::THREADS, shared, &resident);
+    cudaError_t status = march_resident(separable_kernel<SIZE, Z, B>, B::THREADS, shared, &resident);
 
     if (status != cudaSuccess)
         return status;
-    struct march m = march_of(plan, chunk, TX, B::TY, s.lead(), resident);
+    struct march m = march_of(plan, chunk, B::TX, B::TY, s.lead(), resident);
     for (int a = 0; a < 3; a++)
         m.skips[a] = skipped(plan, a);
-    if (!FLOATS)
+    if (SIZE != 4)
         nearest_of(plan, std::is_same_v<Z, float>, &m.nearest);
-    return launch(separable_kernel<FLOATS, Z, B>, dim3(static_cast<unsigned>(march_blocks(m))), dim3(B::THREADS), shared,
+    return launch(separable_kernel<SIZE, Z, B>, dim3(static_cast<unsigned>(march_blocks(m))), dim3(B::THREADS), shared,
                   stream, m);
 }
 
 struct choice {
-    uint32_t xy, most_z, least_z;
+    uint32_t xy, least_z, most_z;
     size_t (*shared)(const struct gf_plan *plan);
-    cudaError_t (*launch[3])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
+    cudaError_t (*launch[KINDS])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
 };
 
 template <class B> size_t shared_of(const struct gf_plan *plan)
@@ -426,41 +443,50 @@ template <class B> size_t shared_of(const struct gf_plan *plan)
     return shared_words<B>(shape_of<B>(plan)) * sizeof(float);
 }
 
-#define BUILD(...)                                                                            \
-    {march_build<__VA_ARGS__>::KXY, march_build<__VA_ARGS__>::KZ,                             \
-     march_build<__VA_ARGS__>::KZ - march_build<__VA_ARGS__>::PADS,                           \
-     shared_of<march_build<__VA_ARGS__>>,                                                     \
-     {launch_build<true, float, march_build<__VA_ARGS__>>,                                    \
-      launch_build<false, float, march_build<__VA_ARGS__>>,                                   \
-      launch_build<false, int32_t, march_build<__VA_ARGS__>>}}
+template <class B> constexpr struct choice float_choice()
+{
+    return {B::KXY, B::KZ - B::PADS, B::KZ, shared_of<B>,
+            {launch_build<4, float, B>, launch_build<1, float, B>, launch_build<2, float, B>,
+             nullptr, nullptr}};
+}
+
+template <class B> constexpr struct choice any_choice()
+{
+    struct choice c = float_choice<B>();
+    c.launch[BYTES_INTEGER] = launch_build<1, int32_t, B>;
+    c.launch[SHORTS_INTEGER] = launch_build<2, int32_t, B>;
+    return c;
+}
 
 /* The first that fits is taken. */
 const struct choice choices[] = {
-    BUILD(3, 3, 0, 7, 256, 3, 3),
-    BUILD(5, 5, 0, 7, 256, 3, 3),
-    BUILD(7, 7, 0, 7, 512, 2, 1),
-    BUILD(9, 9, 0, 7, 512, 2, 1),
-    BUILD(13, 13, 0, 6, 512, 2, 1),
-    BUILD(17, 17, 0, 5, 512, 2, 1),
-    BUILD(0, 1, 0, 6, 512, 2, 1),
-    BUILD(0, 5, 3, 6, 512, 2, 1),
-    BUILD(0, 9, 3, 5, 512, 2, 1),
-    BUILD(0, 13, 3, 4, 512, 2, 1),
-    BUILD(0, 17, 3, 4, 512, 2, 1),
-    BUILD(0, 25, 7, 3, 512, 2, 1),
-    BUILD(0, 33, 7, 2, 512, 2, 1),
+    any_choice<march_build<3, 3, 0, 64, 7, 256, 3, 3>>(),
+    any_choice<march_build<5, 5, 0, 64, 7, 256, 3, 3>>(),
+    any_choice<march_build<7, 7, 0, 64, 7, 512, 2, 1>>(),
+    any_choice<march_build<9, 9, 0, 64, 7, 512, 2, 1>>(),
+    float_choice<march_build<13, 13, 0, 64, 6, 512, 2, 1>>(),
+    float_choice<march_build<17, 17, 0, 64, 5, 512, 2, 1>>(),
+    any_choice<march_build<0, 1, 0, 64, 6, 512, 2, 1>>(),
+    float_choice<march_build<0, 5, 3, 64, 6, 512, 2, 1>>(),
+    any_choice<march_build<0, 9, 7, 64, 5, 512, 2, 1>>(),
+    float_choice<march_build<0, 13, 3, 64, 4, 512, 2, 1>>(),
+    any_choice<march_build<0, 17, 7, 64, 4, 512, 2, 1>>(),
+    float_choice<march_build<0, 25, 7, 64, 3, 512, 2, 1>>(),
+    any_choice<march_build<0, 33, 15, 64, 2, 512, 2, 1>>(),
 };
 
 const struct choice *choice_of(const struct gf_plan *plan)
 {
     const uint32_t *size = plan->size;
+    enum kind kind = kind_of(plan);
     size_t most = most_shared();
 
-    for (size_t i = 0; i < GF_COUNT(choices); i++) {
+    for (size_t i = 0; i < GF_COUNT(choices) && kind != KINDS; i++) {
         const struct choice *c = &choices[i];
         bool xy = c->xy == 0 ? size[0] <= MOST && size[1] <= MOST
                              : size[0] == c->xy && size[1] == c->xy;
-        if (xy && size[2] >= c->least_z && size[2] <= c->most_z && c->shared(plan) <= most)
+        if (xy && size[2] >= c->least_z && size[2] <= c->most_z && c->launch[kind] != nullptr &&
+            c->shared(plan) <= most)
             return c;
     }
     return nullptr;
@@ -469,13 +495,9 @@ const struct choice *choice_of(const struct gf_plan *plan)
 bool takes(const struct gf_plan *plan, bool aligned)
 {
     struct nearest r;
-    enum sums sums;
 
-    if (!plan->separable || !marches(plan, aligned))
-        return false;
-    sums = sums_of(plan);
-    return sums != NO_SUMS && choice_of(plan) != nullptr &&
-           (sums == FLOAT_SAMPLES || nearest_of(plan, sums != INTEGER_Z, &r));
+    return plan->separable && marches(plan, aligned) && choice_of(plan) != nullptr &&
+           (kind_of(plan) == FLOATS || nearest_of(plan, !integer_kind(kind_of(plan)), &r));
 }
 
 float float_tap(const struct gf_plan *plan, int a, uint32_t i)
@@ -513,7 +535,7 @@ cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, c
 cudaError_t launch_plan(const struct gf_plan *plan, const struct gf_chunk *chunk,
                         cudaStream_t stream)
 {
-    return choice_of(plan)->launch[sums_of(plan)](plan, chunk, stream);
+    return choice_of(plan)->launch[kind_of(plan)](plan, chunk, stream);
 }
 
 }

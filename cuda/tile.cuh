@@ -1,6 +1,6 @@
 /* Strips: the columns of one warp through all its rows. A warp brings rows of raw samples into
- * a ring of its own in shared memory, some stages before they are used, so that it never waits
- * for another warp. The border along x is handled here and nowhere else. */
+ * a ring of its own in shared memory, a stage or more before they are used, so that it never
+ * waits for another warp. The border along x is handled here and nowhere else. */
 #ifndef GPUFILT_CUDA_TILE_CUH
 #define GPUFILT_CUDA_TILE_CUH
 
@@ -11,13 +11,16 @@ namespace GF_DEVICE {
 
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
+/* Bytes of a line of the caches. A line that comes from memory must not cross a line of shared
+ * memory: the L2 cache would be asked for each of its sectors twice. */
+constexpr int LINE = 128;
 
 /* The rows of a plane, and which samples of them are needed; the same for a whole launch. */
 struct strip_source {
     const unsigned char *in;    /* sample 0 of row slot 0; on a 16-byte boundary, as all rows */
     uint32_t row;               /* bytes from a row slot to the next */
     uint32_t fill;              /* the sample that stands outside, repeated through a word */
-    const int32_t *row_slot;    /* -1: a row of fill */
+    const int32_t *row_slot;    /* -1: a row of fill; these are at the ends of the table only */
     uint32_t slots;             /* entries of row_slot */
     uint32_t above;             /* rows before entry 0, which no sum needs; and any after the last */
     int64_t width;              /* samples of a row */
@@ -26,7 +29,8 @@ struct strip_source {
     gf_border border;
 };
 
-/* The shape of a strip: COLUMNS of samples, REACH more on both sides, ROWS rows a stage. */
+/* The shape of a strip: COLUMNS of samples, REACH more on both sides, ROWS rows a stage. In a
+ * row of the ring come the columns, then what is right of them, then what is left of them. */
 template <typename T, int COLUMNS, int REACH, int ROWS, int STAGES> struct strip {
     using sample = T;
     static constexpr int size = sizeof(T);
@@ -34,18 +38,18 @@ template <typename T, int COLUMNS, int REACH, int ROWS, int STAGES> struct strip
     static constexpr int chunk = 16 / size;                     /* samples copied at once */
     static constexpr int side = (REACH + chunk - 1) / chunk;    /* chunks on each side */
     static constexpr int middle = COLUMNS / chunk;              /* chunks between them */
-    static constexpr int pitch = 16 * (middle + 2 * side);      /* bytes of a row */
+    static constexpr int pitch = (16 * (middle + 2 * side) + LINE - 1) / LINE * LINE;
     static constexpr int rows = ROWS, stages = STAGES;
     static constexpr int stage_bytes = pitch * ROWS, bytes = stage_bytes * STAGES;
-    /* The warp copies the middle of a stage in passes: a row in several, or several rows. */
-    static constexpr int passes = ROWS * middle / WARP;
+    /* The warp copies a row's middle in passes, or several rows in one. */
     static constexpr int row_passes = middle > WARP ? middle / WARP : 1;
     static constexpr int pass_rows = middle < WARP ? WARP / middle : 1;
     static_assert(middle % WARP == 0 || WARP % middle == 0, "rows and passes fit");
     static_assert(ROWS % pass_rows == 0, "a stage is filled by whole passes");
     static_assert(2 * side * ROWS <= WARP, "the sides of a stage are copied at once");
 
-    unsigned char *ring;
+    unsigned char *ring;        /* in shared memory */
+    unsigned char *copies;      /* the same, for the addresses of copies alone: see keep() */
     const int32_t *row_slot;
     uint32_t above, last_slot;  /* entries missing before row_slot; the last that is needed */
     uint32_t end;               /* of the rows */
@@ -72,26 +76,35 @@ template <typename T> __device__ inline void keep([[maybe_unused]] T *&pointer)
 #endif
 }
 
-/* The lane's chunks, as bytes of a row of the ring. */
+/* Where a byte of a row of the image is in a row of the ring; both counted from the first column,
+ * so that what is left of it is below 0. */
+template <typename S> __device__ inline int ring_byte(int at)
+{
+    return at >= 0 ? at : at + 16 * (S::middle + 2 * S::side);
+}
+
+/* The lane's chunks, as bytes from the first column: of the middle, and of the sides. */
 template <typename S> __device__ inline int middle_byte(int lane)
 {
-    return 16 * (S::side + lane % S::middle);
+    return 16 * (lane % S::middle);
 }
 template <typename S> __device__ inline int side_row(int lane) { return lane / (2 * S::side); }
 template <typename S> __device__ inline int side_byte(int lane)
 {
     int c = lane % (2 * S::side);
-    return 16 * (c < S::side ? c : S::middle + c);
+    return 16 * (c < S::side ? c - S::side : S::middle + c - S::side);
 }
 
 /* Samples that a lane brings one by one: those that are needed and in no whole chunk. `first`
- * is the sample in front of a row of the ring. */
+ * is the sample of the first column. */
 template <typename S>
-__device__ inline void strip_odd(S &s, const struct strip_source &source, int64_t first, int lane)
+__device__ inline void strip_find_odd(S &s, const struct strip_source &source, int64_t first,
+                                      int lane)
 {
-    int64_t last = first + S::pitch / S::size;
-    int64_t begin = source.begin > first ? source.begin : first;
-    int64_t end = source.end < last ? source.end : last;
+    int64_t before = first - S::side * S::chunk;
+    int64_t after = first + (S::middle + S::side) * S::chunk;
+    int64_t begin = source.begin > before ? source.begin : before;
+    int64_t end = source.end < after ? source.end : after;
     int64_t whole = source.width / S::chunk * S::chunk;
     int64_t left = begin < 0 ? (end < 0 ? end : 0) - begin : 0;
     int64_t right_begin = begin > whole ? begin : whole;
@@ -101,7 +114,7 @@ __device__ inline void strip_odd(S &s, const struct strip_source &source, int64_
     s.odd = lane < left + right;
     if (s.odd)
         from = gf_border_index(source.border, x, source.width);
-    s.odd_to = static_cast<int>(x - first) * S::size;
+    s.odd_to = ring_byte<S>(static_cast<int>(x - first) * S::size);
     s.odd_from = reinterpret_cast<const typename S::sample *>(source.in);
     s.odd_from = from >= 0 ? s.odd_from + from : nullptr;
 }
@@ -112,18 +125,20 @@ template <typename S> __device__ inline int32_t strip_slot(const S &s, uint32_t 
     return s.row_slot[min(max(r, s.above) - s.above, s.last_slot)];
 }
 
-/* Rows [begin, end) of strip `index`; row 0 is `above` before the first of row_slot. Returns whether an edge of the image is
- * near, that is, whether anything but whole chunks of rows inside is needed. */
+/* Rows [begin, end) of strip `index`; row 0 is `above` before the first of row_slot. Returns
+ * whether an edge of the image is near, that is, whether anything but whole chunks of rows inside
+ * is needed: the same for all lanes. */
 template <typename S>
 __device__ inline bool strip_begin(S &s, const struct strip_source &source, int64_t index,
                                    uint32_t begin, uint32_t end, unsigned char *ring, int lane)
 {
     int64_t bytes = source.width * S::size;
-    int64_t first = source.first + index * S::columns - S::side * S::chunk;
+    int64_t first = source.first + index * S::columns;
     int64_t at = first * S::size + middle_byte<S>(lane);
     bool whole = true;
 
-    s.ring = ring;
+    s.ring = s.copies = ring;
+    keep(s.copies);
     s.row_slot = source.row_slot;
     s.above = source.above;
     s.last_slot = min(max(end - 1, s.above) - s.above, source.slots - 1);
@@ -142,11 +157,9 @@ __device__ inline bool strip_begin(S &s, const struct strip_source &source, int6
     s.side_from = source.in + at;
     keep(s.side_from);
     s.side_whole = at >= 0 && at + 16 <= bytes;
-    whole = whole && s.side_whole;
-    strip_odd(s, source, first, lane);
-    /* Rows of fill are at the ends of all rows, and so at an end of any part of them. */
-    if (__all_sync(ALL_LANES, whole) && strip_slot(s, begin) >= 0 &&
-        strip_slot(s, end - 1) >= 0)
+    whole = whole && s.side_whole && strip_slot(s, begin) >= 0 && strip_slot(s, end - 1) >= 0;
+    strip_find_odd(s, source, first, lane);
+    if (__all_sync(ALL_LANES, whole))
         return false;
     /* What no output needs is read all the same, and added to sums that nobody keeps. */
     for (int i = 16 * lane; i < S::bytes; i += 16 * WARP)
@@ -160,50 +173,29 @@ template <bool EDGE, typename S>
 __device__ inline void strip_chunk(const S &s, bool whole, int32_t slot,
                                    const unsigned char *from, unsigned char *to)
 {
-    if (EDGE && !whole)
-        return;
-    if (EDGE && slot < 0)
+    from += static_cast<uint64_t>(s.row) * static_cast<uint32_t>(slot);
+    if (!EDGE || whole)
+        __pipeline_memcpy_async(to, from, 16);
+}
+
+/* The same where a row of the stage is fill. */
+template <typename S>
+__device__ inline void strip_fill(const S &s, bool whole, int32_t slot,
+                                  const unsigned char *from, unsigned char *to)
+{
+    if (slot >= 0)
+        strip_chunk<true>(s, whole, slot, from, to);
+    else if (whole)
         *reinterpret_cast<uint4 *>(to) = make_uint4(s.fill, s.fill, s.fill, s.fill);
-    else
-        __pipeline_memcpy_async(to, from + static_cast<uint64_t>(s.row) *
-                                               static_cast<uint32_t>(slot), 16);
 }
 
-/* Puts the odd samples that were asked for last into their stage of the ring. */
-template <typename S> __device__ inline void strip_flush(S &s)
+/* Copies the whole chunks of a stage. */
+template <bool EDGE, bool FILL, typename S>
+__device__ inline void strip_copy(const S &s, int to, int lane)
 {
-    if (!s.odd)
-        return;
-    GF_UNROLL
-    for (int n = 0; n < S::rows; n++)
-        *reinterpret_cast<typename S::sample *>(s.ring + s.odd_stage + s.odd_to + n * S::pitch) =
-            s.odd_sample[n];
-}
-
-/* Asks for the odd samples of the stage at byte `to` of the ring. */
-template <typename S> __device__ inline void strip_bring_odd(S &s, int to)
-{
-    s.odd_stage = to;
-    GF_UNROLL
-    for (int n = 0; n < S::rows; n++) {
-        int32_t slot = __shfl_sync(ALL_LANES, s.slots, n);
-        if (slot >= 0 && s.odd_from != nullptr)
-            s.odd_sample[n] = *reinterpret_cast<const typename S::sample *>(
-                reinterpret_cast<const unsigned char *>(s.odd_from) +
-                static_cast<uint64_t>(s.row) * static_cast<uint32_t>(slot));
-        else
-            memcpy(&s.odd_sample[n], &s.fill, sizeof s.odd_sample[n]);
-    }
-}
-
-/* Asks for rows [r, r + ROWS) to come into the stage at byte `to` of the ring. Without a branch
- * about the last row, so that the compiler may keep taps in uniform registers: the last row
- * comes again, from the L2 cache. */
-template <bool EDGE, typename S>
-__device__ inline void strip_bring(S &s, uint32_t r, int to, int lane)
-{
-    unsigned char *stage = s.ring + to;
-    int side_slot = __shfl_sync(ALL_LANES, s.slots, side_row<S>(lane));
+    constexpr auto chunk = FILL ? strip_fill<S> : strip_chunk<EDGE, S>;
+    unsigned char *stage = s.copies + to;
+    int side = side_row<S>(lane), side_slot = __shfl_sync(ALL_LANES, s.slots, side);
 
     GF_UNROLL
     for (int n = 0; n < S::rows; n += S::pass_rows) {
@@ -211,15 +203,55 @@ __device__ inline void strip_bring(S &s, uint32_t r, int to, int lane)
         int32_t slot = __shfl_sync(ALL_LANES, s.slots, row);
         GF_UNROLL
         for (int pass = 0; pass < S::row_passes; pass++)
-            strip_chunk<EDGE>(s, s.middle_whole[pass], slot, s.middle_from + pass * 16 * WARP,
-                              stage + middle_byte<S>(lane) + row * S::pitch + pass * 16 * WARP);
+            chunk(s, s.middle_whole[pass], slot, s.middle_from + pass * 16 * WARP,
+                  stage + middle_byte<S>(lane) + row * S::pitch + pass * 16 * WARP);
     }
-    if (side_row<S>(lane) < S::rows)
-        strip_chunk<EDGE>(s, s.side_whole, side_slot, s.side_from,
-                          stage + side_byte<S>(lane) + side_row<S>(lane) * S::pitch);
-    if (EDGE)
-        strip_bring_odd(s, to);
-    s.slots = strip_slot(s, r + S::rows + static_cast<uint32_t>(lane));
+    if (side < S::rows)
+        chunk(s, s.side_whole, side_slot, s.side_from,
+              stage + ring_byte<S>(side_byte<S>(lane)) + side * S::pitch);
+}
+
+/* Asks for the odd samples of the stage at byte `to` of the ring. */
+template <typename S> __device__ inline void strip_ask_odd(S &s, int to)
+{
+    s.odd_stage = to;
+    GF_UNROLL
+    for (int n = 0; n < S::rows; n++) {
+        int32_t slot = __shfl_sync(ALL_LANES, s.slots, n);
+        memcpy(&s.odd_sample[n], &s.fill, sizeof s.odd_sample[n]);
+        if (slot >= 0 && s.odd_from != nullptr)
+            s.odd_sample[n] = *reinterpret_cast<const typename S::sample *>(
+                reinterpret_cast<const unsigned char *>(s.odd_from) +
+                static_cast<uint64_t>(s.row) * static_cast<uint32_t>(slot));
+    }
+}
+
+/* Puts the odd samples that were asked for last into their stage of the ring. */
+template <typename S> __device__ inline void strip_flush_odd(const S &s)
+{
+    GF_UNROLL
+    for (int n = 0; n < S::rows; n++)
+        if (s.odd)
+            *reinterpret_cast<typename S::sample *>(s.ring + s.odd_stage + s.odd_to +
+                                                    n * S::pitch) = s.odd_sample[n];
+}
+
+/* Asks for rows [r, r + ROWS) to come into the stage at byte `to` of the ring; nothing after the
+ * last row, except that the last stage is filled up with it. Conditions are votes, for then the
+ * compiler knows that the warp stays together and keeps taps in uniform registers. */
+template <bool EDGE, typename S>
+__device__ inline void strip_bring(S &s, uint32_t r, int to, int lane)
+{
+    if (__any_sync(ALL_LANES, r < s.end)) {
+        if (EDGE && __any_sync(ALL_LANES, lane < S::rows && s.slots < 0))
+            strip_copy<EDGE, true>(s, to, lane);
+        else
+            strip_copy<EDGE, false>(s, to, lane);
+        if (EDGE)
+            strip_ask_odd(s, to);
+        s.slots = strip_slot(s, r + S::rows + static_cast<uint32_t>(lane));
+    }
+    __pipeline_commit();
 }
 
 /* Calls step(row of the ring, r) for every r in [begin, end), in this order. */
@@ -232,16 +264,14 @@ __device__ inline void strip_sweep(S &s, uint32_t begin, int lane, Step step)
     for (; to < S::bytes - S::stage_bytes; to += S::stage_bytes, asked += S::rows) {
         strip_bring<EDGE>(s, asked, to, lane);
         if (EDGE)
-            strip_flush(s);
-        __pipeline_commit();
+            strip_flush_odd(s);
     }
     for (uint32_t r = begin; r < s.end; r += S::rows, asked += S::rows) {
         if (EDGE)
-            strip_flush(s);
+            strip_flush_odd(s);
         __pipeline_wait_prior(S::stages - 2);
         __syncwarp(); /* what other lanes brought is there; the stage before this one is free */
         strip_bring<EDGE>(s, asked, to, lane);
-        __pipeline_commit();
         to = to + S::stage_bytes == S::bytes ? 0 : to + S::stage_bytes;
         uint32_t rows = min(s.end - r, static_cast<uint32_t>(S::rows));
         const unsigned char *row = s.ring + now;

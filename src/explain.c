@@ -195,7 +195,8 @@ void gf_explain_device(struct gf_buffer *t, const struct gf_engine *engine,
     if (!on_gpu)
         gf_buffer_text(t, "nothing on a device\n");
     else if (plan->gpu_memory)
-        gf_buffer_printf(t, "at most %s on the device\n", gf_format_bytes(number, plan->gpu_memory));
+        gf_buffer_printf(t, "at most %s on the device\n",
+                         gf_format_bytes(number, plan->gpu_memory));
     else
         gf_buffer_text(t, "as much as pays on the device, of what is free there\n");
     if (on_gpu)

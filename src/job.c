@@ -309,7 +309,7 @@ static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel
     return status;
 }
 
-/* A file that fails is reported and the others are done. */
+/* A file that fails is reported and the others are done; a GPU that fails would fail them all. */
 static enum gf_status run_into_folder(const struct gf_request *r, const struct gf_kernel *kernel,
                                       struct gf_engine *engine, struct gf_error *e)
 {
@@ -320,7 +320,7 @@ static enum gf_status run_into_folder(const struct gf_request *r, const struct g
         struct gf_error mine = {""};
         enum gf_status one = run_one(r, kernel, engine, r->operands[i], folder.names[i],
                                      &mine);
-        if (one == GF_ESIGNAL || (one != GF_OK && r->operand_count == 1)) {
+        if (one == GF_ESIGNAL || one == GF_EDEVICE || (one != GF_OK && r->operand_count == 1)) {
             *e = mine;
             status = one;
         } else if (one != GF_OK) {

@@ -190,7 +190,7 @@ static enum gf_status stage_filter(struct pipeline *p, uint64_t index, struct gf
     p->counts->clipped_low += counts.clipped_low;
     p->counts->clipped_high += counts.clipped_high;
     p->counts->nan += counts.nan;
-    return status;
+    return gf_name_error(p->reader->name, status, e);
 }
 
 static enum gf_status stage_write(struct pipeline *p, uint64_t index, struct gf_error *e)

@@ -7,8 +7,8 @@
 #include "mask.h"
 #include "plan.h"
 
-/* Plans `mask` (as a correlation) over `image`, for the CPU. `divide_alpha` asks for colour that is not
- * multiplied by alpha although the input's is: the output format cannot hold it. On an
+/* Plans `mask` (as a correlation) over `image`, for the CPU. `divide_alpha` asks for colour that
+ * is not multiplied by alpha although the input's is: the output format cannot hold it. On an
  * error `plan` holds nothing. `name` is the input in messages.
  *
  * The output type is the one asked for; by default the input's when the weights sum to

@@ -436,8 +436,11 @@ static enum gf_status test_trial(struct selftest *t, const struct trial *trial,
         said = report(t, trial, &plan, status == GF_OK, e);
         status = said != GF_OK ? said : status;
     }
-    if (status != GF_OK && *mine.text && e)
+    if (status == GF_NO && e && *mine.text)
         *e = mine;
+    else if (status != GF_OK && *mine.text)
+        gf_fail(e, status, "selftest: %s on %s samples: %s", trial->line,
+                gf_type_name(trial->type), mine.text);
     gf_plan_free(&plan);
     gf_free(in);
     gf_free(want);

@@ -1,5 +1,6 @@
 /* A block's threads as fibers. A thread runs until it waits or returns, then the next one that
- * can: in the order of their numbers, or shuffled by GPUFILT_TEST_SIMT_ORDER. A fiber whose
+ * can: in the order of their numbers, or shuffled by GPUFILT_TEST_SIMT_ORDER, the seed (with an
+ * odd one the last block comes first). A fiber whose
  * thread has returned takes the next one that has not begun, so that a kernel without barriers
  * needs one fiber. */
 #include "async.h"
@@ -28,7 +29,10 @@ static unsigned last;                           /* whose turn it was */
 static uint64_t order_seed, order_state;        /* 0: in order */
 
 struct warp_state {
-    unsigned exists, returned;      /* lanes */
+    unsigned exists, returned, waiting;     /* lanes */
+    /* The lanes that wait in the same operation as this thread: */
+    unsigned together;
+    const struct thread *first;
 };
 static struct warp_state warps[max_threads / warp_size];
 
@@ -308,16 +312,16 @@ static uint64_t matching(const struct thread *t)
 }
 
 /* The lanes of the mask are there: gives each its result. */
-static void complete(const struct thread *me)
+static void complete(const struct thread *me, struct warp_state *w)
 {
     uint64_t common = me->kind >= WARP_BALLOT && me->kind != WARP_MATCH_ANY ? combined(me) : 0;
 
     if (me->kind == WARP_SYNC)
-        race_syncwarp(me->number / warp_size, me->mask);
-    for (unsigned lane = 0; lane < warp_size; lane++) {
-        if (!(me->mask >> lane & 1))
-            continue;
-        struct thread *t = lane_of(me, lane);
+        race_syncwarp(me->number / warp_size, me->mask, me->mask == w->exists);
+    w->waiting &= ~me->mask;
+    w->together &= ~me->mask;
+    for (unsigned rest = me->mask; rest; rest &= rest - 1) {
+        struct thread *t = lane_of(me, static_cast<unsigned>(__builtin_ctz(rest)));
         if (me->kind == WARP_MATCH_ANY)
             t->result = matching(t);
         else if (me->kind >= WARP_SHUFFLE && me->kind <= WARP_XOR)
@@ -325,9 +329,8 @@ static void complete(const struct thread *me)
         else
             t->result = common;
     }
-    for (unsigned lane = 0; lane < warp_size; lane++)
-        if (me->mask >> lane & 1)
-            set_ready(lane_of(me, lane));
+    for (unsigned rest = me->mask; rest; rest &= rest - 1)
+        set_ready(lane_of(me, static_cast<unsigned>(__builtin_ctz(rest))));
 }
 
 static bool same_operation(const struct thread *a, const struct thread *b)
@@ -336,11 +339,33 @@ static bool same_operation(const struct thread *a, const struct thread *b)
            (a->file == b->file || strcmp(a->file, b->file) == 0);
 }
 
+/* Whether all lanes of the mask wait in the same operation. Two that wait for each other in
+ * different ones will not meet. */
+static bool all_wait(const struct thread *me)
+{
+    unsigned my_lane = me->number % warp_size;
+    bool all = true;
+
+    for (unsigned rest = me->mask; rest; rest &= rest - 1) {
+        const struct thread *t = lane_of(me, static_cast<unsigned>(__builtin_ctz(rest)));
+        if (t->state == thread::AT_WARP && same_operation(t, me))
+            continue;
+        all = false;
+        if (t->state == thread::AT_WARP && (t->mask >> my_lane & 1))
+            fail_at_line(me->file, me->line,
+                         "lanes of a warp meet in different operations: %s in %s with mask "
+                         "0x%08x, %s in %s at %s:%d with mask 0x%08x",
+                         name_of(me), warp_names[me->kind], me->mask, thread_of(t),
+                         warp_names[t->kind], short_name(t->file), t->line, t->mask);
+    }
+    return all;
+}
+
 uint64_t warp(enum warp_kind kind, unsigned mask, uint64_t value, unsigned lane, int width,
               const char *file, int line)
 {
     struct thread *me = self;
-    const struct warp_state *w = &warps[me->number / warp_size];
+    struct warp_state *w = &warps[me->number / warp_size];
     unsigned my_lane = me->number % warp_size, absent = mask & (w->returned | ~w->exists);
 
     if (!(mask >> my_lane & 1))
@@ -363,23 +388,15 @@ uint64_t warp(enum warp_kind kind, unsigned mask, uint64_t value, unsigned lane,
     me->file = file;
     me->line = line;
 
-    bool all = true;
-    for (unsigned l = 0; l < warp_size; l++) {
-        if (!(mask >> l & 1))
-            continue;
-        const struct thread *t = lane_of(me, l);
-        if (t->state == thread::AT_WARP && same_operation(t, me))
-            continue;
-        all = false;
-        if (t->state == thread::AT_WARP && (t->mask >> my_lane & 1))
-            fail_at_line(file, line,
-                         "lanes of a warp meet in different operations: %s in %s with mask "
-                         "0x%08x, %s in %s at %s:%d with mask 0x%08x",
-                         name_of(me), warp_names[kind], mask, thread_of(t), warp_names[t->kind],
-                         short_name(t->file), t->line, t->mask);
-    }
-    if (all)
-        complete(me);
+    w->waiting |= 1u << my_lane;
+    if (!w->together)
+        w->first = me;
+    bool usual = same_operation(w->first, me);
+    if (usual)
+        w->together |= 1u << my_lane;
+    /* Without a look at each lane where they are all in one operation, as they should be. */
+    if (usual && !(w->waiting & mask & ~w->together) ? w->together == mask : all_wait(me))
+        complete(me, w);
     wait();
     return me->result;
 }
@@ -461,13 +478,15 @@ cudaError_t run_grid(const struct kernel_call *call, dim3 grid, dim3 block, size
     running = call;
     set_threads(grid, block);
     race_launch(shared);
-    for (unsigned z = 0; z < grid.z; z++)
-        for (unsigned y = 0; y < grid.y; y++)
-            for (unsigned x = 0; x < grid.x; x++)
-                if (!run_block(x, y, z)) {
-                    report_failure(call->kernel);
-                    return failure.error;
-                }
+    uint64_t count = uint64_t(grid.x) * grid.y * grid.z;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t n = order_seed % 2 ? count - 1 - i : i;
+        if (!run_block(static_cast<unsigned>(n % grid.x), static_cast<unsigned>(n / grid.x % grid.y),
+                       static_cast<unsigned>(n / grid.x / grid.y))) {
+            report_failure(call->kernel);
+            return failure.error;
+        }
+    }
     return cudaSuccess;
 }
 

@@ -117,6 +117,9 @@ void check_elsewhere(enum access a, uintptr_t address, size_t bytes, const void 
 
     if (a == READ && (symbol || is_constant(address, bytes)))
         return;
+    if (address - device_first < device_span)
+        fail(cudaErrorIllegalAddress, site, "%s of %zu bytes of another device's memory: %s",
+             access_names[a], bytes, name_of(self));
     if (symbol)
         fail(cudaErrorIllegalAddress, site, "%s of %zu bytes of constant memory: %s",
              access_names[a], bytes, name_of(self));

@@ -55,7 +55,7 @@ __attribute__((always_inline)) inline void check(enum access a, const volatile v
         if (aligned && address % bytes != 0)
             fail_misaligned(a, address, bytes, site);
         check_shared(a, address, bytes, site);
-    } else if (address - device_first < device_span) {
+    } else if (address - kernel_first < one_device_span) {
         if (aligned && address % bytes != 0)
             fail_misaligned(a, address, bytes, site);
         if (!all_written(device_state + (address - device_first), bytes))

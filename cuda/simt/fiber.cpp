@@ -5,8 +5,10 @@
 #include <cstring>
 #include <sys/mman.h>
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
+#if !defined(SIMT_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
 #define SIMT_UCONTEXT 1
+#endif
+#ifdef SIMT_UCONTEXT
 #include <ucontext.h>
 #endif
 
@@ -51,7 +53,7 @@ bool reserve_fibers(size_t count)
     return true;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(SIMT_UCONTEXT)
 
 /* Saves what a call must keep, changes the stack, restores. */
 extern "C" void simt_switch(void **save, void *load);
@@ -91,7 +93,7 @@ static void *first_context(char *top, void (*entry)())
     return sp;
 }
 
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(SIMT_UCONTEXT)
 
 extern "C" void simt_switch(void **save, void *load);
 __asm__(R"(
@@ -153,11 +155,13 @@ static void simt_switch(void **save, void *load)
 
 static void *first_context(char *top, void (*entry)())
 {
-    ucontext_t *c = &contexts[1 + (reinterpret_cast<uintptr_t>(top) - stacks_first) / stack_stride];
+    uintptr_t last = reinterpret_cast<uintptr_t>(top) - 1;
+    uintptr_t stack = last & ~(uintptr_t(stack_bytes) - 1);
+    ucontext_t *c = &contexts[1 + (stack - stacks_first) / stack_stride];
 
     getcontext(c);
-    c->uc_stack.ss_sp = top - stack_bytes;
-    c->uc_stack.ss_size = stack_bytes;
+    c->uc_stack.ss_sp = reinterpret_cast<void *>(stack);
+    c->uc_stack.ss_size = reinterpret_cast<uintptr_t>(top) - stack;
     c->uc_link = nullptr;
     makecontext(c, entry, 0);
     return c;

@@ -10,9 +10,16 @@
 #include <limits>
 #include <math.h>
 
-/* The compiler's calls are instrumented by Clang; GCC leaves them, so it gets other names for
- * them. */
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+/* In kernels calls of these are accesses too. Clang before 16 still makes calls of its own for
+ * large structures, which pass unseen. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIMT_INSTRUMENTED 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SIMT_INSTRUMENTED 1
+#endif
+#ifdef SIMT_INSTRUMENTED
 extern "C" {
 void *memcpy(void *, const void *, size_t) noexcept __asm__("__tsan_memcpy");
 void *memmove(void *, const void *, size_t) noexcept __asm__("__tsan_memmove");

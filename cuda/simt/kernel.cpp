@@ -1,5 +1,6 @@
 /* Kernel launches and what is asked about kernels. */
 #include "machine_internal.h"
+#include "memory.h"
 #include "runtime.h"
 
 #include <algorithm>
@@ -47,7 +48,9 @@ cudaError_t launch(const cudaLaunchConfig_t *config, struct kernel_call k)
         return c.done(wrong);
     dim3 grid = config->grid, block = config->block;
     size_t shared = config->dynamicSmemBytes;
-    enqueue(s, [k, grid, block, shared] {
+    int device = s->device;
+    enqueue(s, [=] {
+        kernel_first = device_first + static_cast<size_t>(device) * one_device_span;
         cudaError_t result = run_grid(&k, grid, block, shared);
         if (result)
             poison(result);

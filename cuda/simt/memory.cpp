@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -7,7 +8,7 @@
 
 namespace simt {
 
-uintptr_t device_first;
+uintptr_t device_first, kernel_first;
 unsigned char *device_state;
 
 /* Unused addresses around every allocation. Allocations begin at odd multiples of 256, the
@@ -26,7 +27,13 @@ static std::map<uintptr_t, struct allocation> &allocations()
     return all;
 }
 
-static uintptr_t cursor;        /* where the next search begins: freed addresses rest */
+/* Where the next search begins on each device: freed addresses rest. */
+static uintptr_t cursors[max_devices];
+
+static uintptr_t first_of(int device)
+{
+    return device_first + static_cast<size_t>(device) * one_device_span;
+}
 
 static void *reserve(size_t bytes)
 {
@@ -50,40 +57,39 @@ bool memory_begin()
     }
     device_first = reinterpret_cast<uintptr_t>(bytes);
     device_state = static_cast<unsigned char *>(state);
-    cursor = device_first;
+    for (int i = 0; i < max_devices; i++)
+        cursors[i] = first_of(i);
     return true;
 }
 
-/* The first gap of `bytes` from `from` on, or 0. */
-static uintptr_t find_gap(uintptr_t from, size_t bytes)
+/* The first gap of `bytes` between `from` and `end`, or 0. */
+static uintptr_t find_gap(uintptr_t from, uintptr_t end, size_t bytes)
 {
     auto &all = allocations();
     auto next = all.lower_bound(from);
 
     if (next != all.begin()) {
         const struct allocation &before = std::prev(next)->second;
-        uintptr_t end = before.first + before.bytes;
-        if (end > from)
-            from = end;
+        from = std::max(from, before.first + before.bytes);
     }
-    for (; next != all.end(); ++next) {
+    for (; next != all.end() && next->first < end; ++next) {
         if (next->first - from >= bytes)
             return from;
         from = next->second.first + next->second.bytes;
     }
-    return device_first + device_span - from >= bytes ? from : 0;
+    return end > from && end - from >= bytes ? from : 0;
 }
 
 void *device_allocate(size_t bytes, int device)
 {
-    if (bytes > device_span / 2)
+    if (bytes > one_device_span / 2)
         return nullptr;
     size_t needed = bytes + 2 * red_zone + 2 * alignment;
-    if (cursor - device_first > resting)
-        cursor = device_first;
-    uintptr_t gap = find_gap(cursor, needed);
+    uintptr_t begin = first_of(device), end = begin + one_device_span;
+    uintptr_t &cursor = cursors[device];
+    uintptr_t gap = cursor - begin <= resting ? find_gap(cursor, end, needed) : 0;
     if (!gap)
-        gap = find_gap(device_first, needed);
+        gap = find_gap(begin, end, needed);
     if (!gap)
         return nullptr;
 

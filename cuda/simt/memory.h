@@ -1,5 +1,5 @@
-/* Device memory: one range of addresses, of which allocations are parts, far apart. Each byte
- * has a state byte, so that reading what nothing wrote is found. */
+/* Device memory: one range of addresses, a part of it for each device, where allocations lie far
+ * apart. Each byte has a state byte, so that reading what nothing wrote is found. */
 #ifndef GPUFILT_SIMT_MEMORY_H
 #define GPUFILT_SIMT_MEMORY_H
 
@@ -8,8 +8,11 @@
 
 namespace simt {
 
-constexpr size_t device_span = size_t(1) << 36;
+constexpr int max_devices = 16;
+constexpr size_t one_device_span = size_t(1) << 33;
+constexpr size_t device_span = max_devices * one_device_span;
 extern uintptr_t device_first;          /* device_span addresses; 0 before memory_begin() */
+extern uintptr_t kernel_first;          /* those of the device that runs a kernel */
 extern unsigned char *device_state;     /* 1: written; 0: not, or in no allocation */
 
 struct allocation {

@@ -47,14 +47,16 @@ static uint32_t atomic_interval;        /* the last one that had any */
 
 static uint32_t interval, first_interval;   /* now, and the block's first */
 
-/* What a warp's lanes know of each other in an interval. */
+/* What a warp's lanes know of each other in an interval. A lane's clock is the time of the warp
+ * when it last met others; what has a clock before `full`, when all met, is known to all. */
 struct warp_clocks {
+    uint32_t interval;      /* another: the time is 1, all clocks too, and nothing is known */
+    uint32_t time, full;
+    bool parts;             /* the rest is in use */
     uint32_t own[warp_size];
     uint32_t known[warp_size][warp_size];       /* [lane][of the other] */
 };
 static struct warp_clocks warp_clocks[max_threads / warp_size];
-/* The interval that they are of; in others all clocks are 1, and nothing is known. */
-static uint32_t clocks_interval[max_threads / warp_size];
 
 /* Clocks of accesses that are `split`. */
 static uint32_t (*clocks)[warp_size];
@@ -104,7 +106,8 @@ void race_block()
     if (interval > 0xf0000000u) {       /* once in a long while: all numbers begin again */
         memset(cells, 0, max_shared * sizeof *cells);
         memset(atomics, 0, max_shared * sizeof *atomics);
-        memset(clocks_interval, 0, sizeof clocks_interval);
+        for (auto &w : warp_clocks)
+            w.interval = 0;
         interval = atomic_interval = 0;
     }
     first_interval = ++interval;
@@ -114,33 +117,48 @@ void race_block()
 
 /* ---- clocks of a warp ---- */
 
-static HOT uint32_t clock_of(unsigned warp, unsigned lane)
+static uint32_t clock_of(const struct warp_clocks &w, unsigned lane)
 {
-    return clocks_interval[warp] == interval ? warp_clocks[warp].own[lane] : 1;
+    if (w.interval != interval)
+        return 1;
+    return w.parts && w.own[lane] > w.full ? w.own[lane] : w.full;
 }
 
-void race_syncwarp(unsigned warp, unsigned mask)
+static void join(struct warp_clocks *w, unsigned mask)
 {
-    struct warp_clocks &w = warp_clocks[warp];
     uint32_t joined[warp_size] = {};
 
-    if (clocks_interval[warp] != interval) {
-        memset(&w, 0, sizeof w);
-        clocks_interval[warp] = interval;
-        for (unsigned i = 0; i < warp_size; i++)
-            w.own[i] = 1;
+    if (!w->parts) {
+        memset(w->own, 0, sizeof w->own);
+        memset(w->known, 0, sizeof w->known);
+        w->parts = true;
     }
-    for (unsigned lane = 0; lane < warp_size; lane++) {
-        if (!(mask >> lane & 1))
-            continue;
-        w.known[lane][lane] = w.own[lane]++;
+    for (unsigned rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+        w->known[lane][lane] = clock_of(*w, lane);
+        w->own[lane] = w->time;
         for (unsigned i = 0; i < warp_size; i++)
-            if (w.known[lane][i] > joined[i])
-                joined[i] = w.known[lane][i];
+            if (w->known[lane][i] > joined[i])
+                joined[i] = w->known[lane][i];
     }
-    for (unsigned lane = 0; lane < warp_size; lane++)
-        if (mask >> lane & 1)
-            memcpy(w.known[lane], joined, sizeof joined);
+    for (unsigned rest = mask; rest; rest &= rest - 1)
+        memcpy(w->known[__builtin_ctz(rest)], joined, sizeof joined);
+}
+
+void race_syncwarp(unsigned warp, unsigned mask, bool all)
+{
+    struct warp_clocks *w = &warp_clocks[warp];
+
+    if (w->interval != interval) {
+        w->interval = interval;
+        w->time = w->full = 1;
+        w->parts = false;
+    }
+    w->time++;
+    if (all)
+        w->full = w->time;
+    else
+        join(w, mask);
 }
 
 /* ---- accesses ---- */
@@ -149,6 +167,7 @@ void race_syncwarp(unsigned warp, unsigned mask)
 static struct {
     unsigned warp, lane;
     uint32_t bit, info;     /* as in struct accesses */
+    uint32_t full;          /* accesses of its warp with a clock before this are known to it */
 } me;
 
 void race_thread(unsigned number)
@@ -156,33 +175,38 @@ void race_thread(unsigned number)
     me.warp = number / warp_size;
     me.lane = number % warp_size;
     me.bit = 1u << me.lane;
-    me.info = me.warp << 24 | (clock_of(me.warp, me.lane) & clock_bits);
+    const struct warp_clocks &w = warp_clocks[me.warp];
+    me.info = me.warp << 24 | (clock_of(w, me.lane) & clock_bits);
+    me.full = w.interval == interval ? w.full : 0;
 }
 
 static unsigned warp_of(const struct accesses &a) { return a.info >> 24 & 31; }
 
-/* Whether the running thread comes after this access of another lane of its warp. */
-static bool knows(const struct accesses &a, unsigned lane)
-{
-    uint32_t clock = a.info & clock_bits;
-
-    if (a.info & split)
-        clock = clocks[clock][lane];
-    return clocks_interval[me.warp] == interval &&
-           warp_clocks[me.warp].known[me.lane][lane] >= clock;
-}
-
 /* The lanes among these of the running thread's warp that it does not come after. */
 static uint32_t unordered_lanes(const struct accesses &a)
 {
+    const struct warp_clocks &w = warp_clocks[me.warp];
     uint32_t lanes = a.lanes & ~me.bit;
 
+    if (w.interval != interval)
+        return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-        if (knows(a, lane))
+        uint32_t clock = a.info & clock_bits;
+        if (a.info & split)
+            clock = clocks[clock][lane];
+        if (clock < w.full || (w.parts && w.known[me.lane][lane] >= clock))
             lanes &= ~(1u << lane);
     }
     return lanes;
+}
+
+/* Whether that is clear at a glance: its own access, or one before its whole warp met. */
+static HOT bool clearly_ordered(const struct accesses &a)
+{
+    return a.interval != interval ||
+           ((a.info ^ me.info) <= clock_bits &&
+            (a.lanes == me.bit || (a.info & clock_bits) < me.full));
 }
 
 /* A thread among these that nothing orders before the running one: its number, max_threads when
@@ -323,7 +347,7 @@ static HOT void check_read(struct cell *c, size_t byte, bool with_atomics, const
     }
     if (c->write.info & arriving)
         arrives(READ, c->write, byte, site);
-    if (c->write.interval == interval)
+    if (!clearly_ordered(c->write))
         race(READ, WRITE, c->write, byte, site);
     if (with_atomics)
         race(READ, ATOMIC, atomics[byte], byte, site);
@@ -334,9 +358,9 @@ static HOT void check_write(struct cell *c, size_t byte, bool with_atomics, cons
 {
     if (c->write.interval >= first_interval && c->write.info & arriving)
         arrives(WRITE, c->write, byte, site);
-    if (c->write.interval == interval)
+    if (!clearly_ordered(c->write))
         race(WRITE, WRITE, c->write, byte, site);
-    if (c->read.interval == interval)
+    if (!clearly_ordered(c->read))
         race(WRITE, READ, c->read, byte, site);
     if (with_atomics) {
         race(WRITE, ATOMIC, atomics[byte], byte, site);

@@ -29,7 +29,8 @@ void race_block();                  /* a new block: its shared memory holds noth
 void fail_if_unwritten();
 void race_thread(unsigned number);  /* this one runs from now on, or again */
 void race_barrier();                /* all threads of the block met */
-void race_syncwarp(unsigned warp, unsigned mask);
+/* These lanes of a warp met; `all`: it has no others. */
+void race_syncwarp(unsigned warp, unsigned mask, bool all);
 
 }
 

@@ -97,8 +97,10 @@ static int count_visible(const char *list, int devices)
 
 static void at_exit()
 {
-    if (leaks())
+    if (leaks()) {
+        fflush(nullptr);
         _exit(97);
+    }
 }
 
 static void begin()
@@ -267,19 +269,22 @@ cudaError_t cudaSetDeviceFlags(unsigned)
     return c.failed();
 }
 
-/* All that the device holds is gone, and its error with it. */
+/* All that the device holds is gone, and an error that stays with it. */
 cudaError_t cudaDeviceReset()
 {
     call c(call::RELEASE);
+    bool stays = state.poison || state.fail_sticky;
 
-    if (!state.poison)
+    if (state.unusable)
+        return c.failed();
+    if (!stays)
         run_device(device_of_thread);
     state.poison = cudaSuccess;
     state.fail_sticky = false;
     forget_streams(device_of_thread);
     forget_memory(device_of_thread);
     last_error = cudaSuccess;
-    return c.failed() == state.unusable ? c.failed() : cudaSuccess;
+    return stays ? cudaSuccess : c.done(cudaSuccess);
 }
 
 cudaError_t cudaDeviceSynchronize()

@@ -32,7 +32,6 @@ private:
     cudaError_t error;
 };
 
-constexpr int max_devices = 16;
 int visible_devices();
 int current_device();
 size_t memory_limit();
@@ -55,8 +54,8 @@ struct operation {
 };
 
 struct stream {
-    std::shared_ptr<struct stream> self;    /* for its handle; empty once destroyed */
     int device;
+    bool destroyed;                         /* but not without its work */
     bool blocking;                          /* ordered with the default stream */
     bool is_default;
     uint64_t queued, finished;              /* operation numbers */

@@ -7,8 +7,10 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <map>
 #include <fcntl.h>
 #include <spawn.h>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +66,7 @@ static const char *kernel_line(char *lines)
     return line ? line : "";
 }
 
-void site_name(char *text, size_t bytes, const void *site)
+static void find_name(char *text, size_t bytes, const void *site)
 {
     char lines[4000], program[400];
     Dl_info info;
@@ -95,6 +97,20 @@ void site_name(char *text, size_t bytes, const void *site)
     } else {        /* without " (discriminator 3)" */
         snprintf(text, bytes, "%.*s", static_cast<int>(strcspn(name, " ")), name);
     }
+}
+
+/* Asking takes milliseconds, and a test may ask for one place a thousand times. */
+void site_name(char *text, size_t bytes, const void *site)
+{
+    static std::map<const void *, std::string> known;
+    auto found = known.find(site);
+
+    if (found != known.end()) {
+        snprintf(text, bytes, "%s", found->second.c_str());
+        return;
+    }
+    find_name(text, bytes, site);
+    known[site] = text;
 }
 
 }

@@ -3,6 +3,7 @@
  * work that nothing orders come in an order that shows it. */
 #include "runtime.h"
 #include "machine_internal.h"
+#include "memory.h"
 
 #include <algorithm>
 #include <set>
@@ -18,8 +19,8 @@ static std::shared_ptr<struct stream> make_stream(int device, bool blocking, boo
 {
     auto s = std::make_shared<struct stream>();
 
-    s->self = s;
     s->device = device;
+    s->destroyed = false;
     s->blocking = blocking;
     s->is_default = is_default;
     s->queued = s->finished = 0;
@@ -36,7 +37,7 @@ std::shared_ptr<struct stream> stream_of(cudaStream_t handle)
         return s;
     }
     for (const auto &s : streams)
-        if (s.get() == handle && s->self)
+        if (s.get() == handle && !s->destroyed)
             return s;
     return nullptr;
 }
@@ -85,7 +86,7 @@ static void remove_finished()
 {
     streams.erase(std::remove_if(streams.begin(), streams.end(),
                                  [](const std::shared_ptr<struct stream> &s) {
-                                     return !s->self && s->operations.empty();
+                                     return s->destroyed && s->operations.empty();
                                  }),
                   streams.end());
 }
@@ -107,7 +108,7 @@ size_t stream_leaks()
     size_t n = 0;
 
     for (const auto &s : streams)
-        n += s->self && !s->is_default;
+        n += !s->destroyed && !s->is_default;
     if (n)
         report("leaked: %zu stream%s", n, n > 1 ? "s" : "");
     return n;
@@ -198,7 +199,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
     if (!s)
         return c.done(cudaErrorInvalidResourceHandle);
-    s->self.reset();
+    s->destroyed = true;
     remove_finished();
     return c.done(cudaSuccess);
 }

@@ -193,6 +193,7 @@ step_whole() { results whole timeout 240 python3 "$here/whole_gpu.py" "$run/gpuf
 run_steps()
 {
     [ -x "$run/gpufilt" ] || die "$run/gpufilt is missing: gpu.sh build first"
+    nvidia-smi -L >/dev/null 2>&1 || die 'no GPU here'
     rm -rf "$out"
     mkdir -p "$out"
     for name in "$@"; do
@@ -203,7 +204,7 @@ run_steps()
         {
             printf '# Speeds on one %s\n\n' "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)"
             printf 'Made by gpu.sh: driver %s, %s. gpu_table.py says what the columns mean.\n\n' \
-                "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)" "$("$run/gpufilt" --version | grep cuda)"
+                "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)" "$("$run/gpufilt" --version | sed -n 's/^cuda */CUDA /p')"
             python3 "$here/gpu_table.py" "$out"/*.jsonl
         } | tee "$out/results.md"
     fi

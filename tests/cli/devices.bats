@@ -244,7 +244,10 @@ manners_on()
             attempt env "GPUFILT_TEST_CUDA=$n:$error" "$GPUFILT" blur --raw 23x19x7:u8 --sigma 0.7 \
                 --device simt -f raw in.raw out.raw
             case $status in
-            0) cmp want.raw out.raw || fail "call $n: $error" ;;
+            0)
+                cmp want.raw out.raw || fail "call $n: $error"
+                [ -z "$stderr" ] || fail "call $n, $error: words"
+                ;;
             6 | 7)
                 failed=$((failed + 1))
                 [ ! -e out.raw ] || fail "call $n, $error: an output"

@@ -24,6 +24,10 @@ convolve -k 16777216,1 -t u32 -b zero in out.tif
 convert --raw 512x512x300:u16be+1024 in.raw out.tif
 convert --raw 4x3:u8x3le -f png - -
 convert --roi 100,50+256x200 --dry-run in.tif part.tif
+convert --device cuda:1 --gpu-memory 512M --layout packed in.tif out.tif
+blur --sigma 1 --device auto in out.png
+devices --json
+selftest --device cpu --json
 info --json a.tif b.png
 info --raw 2x2:f64 --spacing 1 -- -strange
 masks list

@@ -288,6 +288,8 @@ static bool check_random(uint64_t seed)
         identity_plan(&p);
     else if (one_in(40))
         wide_tie_plan(&p);
+    else if (one_in(3))
+        common_plan(&p);
     else
         random_plan(&p);
     if (check_plan(&p, pattern))

@@ -221,6 +221,81 @@ static void wide_tie_plan(struct gf_plan *p)
     p->alpha_scale = 65535;
 }
 
+/* Which part of the output is wanted. */
+static void draw_part(struct gf_plan *p)
+{
+    const uint64_t shape[3] = {p->in.width, p->in.height, p->in.depth};
+    uint64_t *out[3] = {&p->out.width, &p->out.height, &p->out.depth};
+
+    for (int a = 0; a < 3; a++) {
+        if (p->border == GF_BORDER_VALID) {
+            *out[a] = shape[a] - p->size[a] + 1;
+            p->shift[a] = p->origin[a];
+        }
+        if (one_in(4)) {
+            uint64_t begin = below(*out[a]);
+            p->shift[a] += (int64_t)begin;
+            *out[a] = 1 + below(*out[a] - begin);
+        }
+    }
+}
+
+/* The filters people use, for which backends have their fastest loops: square masks and cubes
+ * of odd size over one channel, the type kept. */
+static void common_plan(struct gf_plan *p)
+{
+    static const uint32_t widths[] = {3, 3, 5, 5, 7, 9, 13, 17};
+    static const enum gf_type types[] = {GF_U8, GF_U16, GF_I16, GF_F32};
+    enum gf_type type = types[below(4)];
+    enum gf_border border = (enum gf_border)below(GF_BORDER_COUNT);
+    bool exact = type != GF_F32 && !one_in(4), separable = one_in(2), volume = one_in(2);
+    bool symmetric = one_in(2);
+    /* The reference computes every tap of a separable cube. */
+    bool few = volume && (!separable || border == GF_BORDER_VALID);
+    uint32_t w = widths[below(few ? 5 : separable ? 8 : 6)];
+    uint32_t size[3] = {w, w, volume ? w : 1};
+    uint64_t shape[3], taps = (uint64_t)w * w * size[2];
+    unsigned most = 9;
+    double factor[3][17], *box = malloc(taps * sizeof *box), sum, highest;
+    const double *const factors[3] = {factor[0], factor[1], factor[2]};
+
+    do {
+        shape[0] = 1 + below(300);
+        shape[1] = 1 + below(40);
+        shape[2] = volume ? 1 + below(24) : 1 + below(2);
+    } while (shape[0] * shape[1] * shape[2] * taps > 6000000 ||
+             (border == GF_BORDER_VALID && (shape[0] < w || shape[1] < w || shape[2] < size[2])));
+    plan_begin(p, exact ? GF_EXACT : GF_FLOAT, border, shape[0], shape[1], shape[2], 1, type, type);
+    highest = fmax(-gf_type_row(type)->lowest, gf_type_row(type)->highest);
+    do {
+        double product = 1;
+        for (int a = 0; a < 3; a++) {
+            sum = 0;
+            for (uint32_t i = 0; i < size[a]; i++) {
+                double tap = exact ? (double)(1 + below(most)) : (0.5 + uniform()) / size[a];
+                factor[a][i] = size[a] == 1 ? 1 : symmetric && i > w / 2 ? factor[a][w - 1 - i] : tap;
+                sum += factor[a][i];
+            }
+            product *= sum;
+        }
+        sum = 0;
+        for (uint64_t i = 0; i < taps; i++)
+            sum += box[i] = exact ? (double)below(most) : (0.5 + uniform()) / (double)taps;
+        sum = fmax(sum, product);
+        most = most > 1 ? most - 1 : 1;
+    } while (exact && sum * highest >= 2147483648.0);
+    if (separable)
+        plan_separable(p, size, factors);
+    else
+        plan_direct(p, size, box);
+    free(box);
+    if (exact) {
+        p->divisor = p->tap_total > 0 && one_in(2) ? p->tap_total : INT64_C(1) << below(16);
+        p->gain = (double)p->tap_total / (double)p->divisor;
+    }
+    draw_part(p);
+}
+
 /* A plan of random everything whose reference takes not too long. */
 static void random_plan(struct gf_plan *p)
 {
@@ -321,19 +396,7 @@ static void random_plan(struct gf_plan *p)
             p->alpha_divide = p->alpha_multiply = false;
     }
 
-    /* Which part of the output is wanted. */
-    uint64_t *out[3] = {&p->out.width, &p->out.height, &p->out.depth};
-    for (int a = 0; a < 3; a++) {
-        if (border == GF_BORDER_VALID) {
-            *out[a] = shape[a] - size[a] + 1;
-            p->shift[a] = p->origin[a];
-        }
-        if (one_in(4)) {
-            uint64_t begin = below(*out[a]);
-            p->shift[a] += (int64_t)begin;
-            *out[a] = 1 + below(*out[a] - begin);
-        }
-    }
+    draw_part(p);
 }
 
 static void describe(const struct gf_plan *p)

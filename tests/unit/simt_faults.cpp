@@ -49,6 +49,22 @@ static int write_constant_from_host()
 
 using namespace GF_DEVICE;
 
+/* Two devices: a kernel reaches the memory of its own. */
+static int two_devices()
+{
+    int *p, host;
+    bool right = cudaSetDevice(1) == cudaSuccess && cudaMalloc(&p, 4) == cudaSuccess &&
+                 launch(one, 1, 1, 0, nullptr, p) == cudaSuccess &&
+                 cudaMemcpy(&host, p, 4, cudaMemcpyDeviceToHost) == cudaSuccess && host == 1;
+
+    cudaSetDevice(0);
+    launch(one, 1, 1, 0, nullptr, p);
+    right = right && cudaDeviceSynchronize() == cudaErrorIllegalAddress &&
+            reported("of another device's memory");
+    cudaDeviceReset();
+    return right && cudaFree(p) == cudaSuccess ? 0 : 1;
+}
+
 void test_faults()
 {
     cudaError_t error;
@@ -69,6 +85,9 @@ void test_faults()
             "a sticky error stays");
     cudaDeviceReset();
     checked(program(&error) == 0, "until the device is reset");
+    simt::fail_at(1, cudaErrorUnknown, false);
+    checked(cudaDeviceReset() == cudaErrorUnknown && cudaDeviceReset() == cudaSuccess,
+            "the reset itself fails");
     simt::fail_at(2, cudaErrorUnknown, false);
     simt::fail_at(0, cudaSuccess, false);
     checked(program(&error) == 0, "a failure is called off");
@@ -125,6 +144,8 @@ int child(const char *what)
                        cudaMalloc(&p, 5000) == cudaSuccess && cudaFree(p) == cudaSuccess
                    ? 0 : 1;
     }
+    if (strcmp(what, "devices") == 0)
+        return two_devices();
     if (strcmp(what, "leak") == 0)
         return static_cast<int>(cudaMalloc(&p, 10));
     if (strcmp(what, "host") == 0) {
@@ -158,6 +179,7 @@ void test_environment(const char *self)
         {"step", "GPUFILT_TEST_CUDA_DEVICES", "0", 1},
         {"set", nullptr, nullptr, cudaErrorInvalidDevice},
         {"set", "GPUFILT_TEST_CUDA_DEVICES", "2", 0},
+        {"devices", "GPUFILT_TEST_CUDA_DEVICES", "2", 0},
         {"count", "CUDA_VISIBLE_DEVICES", "0", 1},
         {"count", "CUDA_VISIBLE_DEVICES", "", 100 + cudaErrorNoDevice % 100},
         {"count", "CUDA_VISIBLE_DEVICES", "-1", 100 + cudaErrorNoDevice % 100},

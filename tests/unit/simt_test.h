@@ -15,6 +15,7 @@ bool reported(const char *words);
 
 /* `in_order`: threads run in the order of their numbers. */
 void test_wrong_kernels(bool in_order);
+void test_random_races();
 void test_warp_values();
 void test_intrinsics();
 void test_streams();

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
         test_warp_values();
         test_streams();
     }
+    test_random_races();
     test_intrinsics();
     test_memory();
     test_leaks();

@@ -105,8 +105,8 @@ template <bool GOOD> __global__ void halves_of_warp(arrays a)
     a.out[rank()] = s[other];
 }
 
-/* All lanes read one word at different clocks of theirs; then one writes it. */
-template <bool GOOD> __global__ void readers_of_different_clocks(arrays a)
+/* All lanes read one word at different clocks of theirs; then one of them writes it. */
+template <bool GOOD, int WRITER> __device__ inline void write_after_readers(arrays a)
 {
     int *s = shared_memory<int>();
     bool upper = rank() >= 16;
@@ -120,8 +120,45 @@ template <bool GOOD> __global__ void readers_of_different_clocks(arrays a)
     }
     a.out[rank()] = s[0];
     __syncwarp(GOOD ? full : upper ? 0xffff0000u : 0x0000ffffu);
-    if (rank() == 0)
+    if (rank() == WRITER)
         s[0] = 2;
+}
+template <bool GOOD> __global__ void write_by_lower_half(arrays a)
+{
+    write_after_readers<GOOD, 0>(a);
+}
+template <bool GOOD> __global__ void write_by_upper_half(arrays a)
+{
+    write_after_readers<GOOD, 31>(a);
+}
+
+/* Thread 0 and 32 are in different warps; the second reader is the writer. */
+template <bool GOOD> __global__ void reader_of_other_warp(arrays a)
+{
+    int *s = shared_memory<int>();
+
+    if (rank() == 0)
+        s[0] = 1;
+    __syncthreads();
+    if (rank() % 32 == 0)
+        a.out[rank()] = s[0];
+    if (GOOD)
+        __syncthreads();
+    if (rank() == 32)
+        s[0] = 2;
+}
+
+/* A word by one thread, its bytes by others. */
+template <bool GOOD> __global__ void bytes_of_word(arrays a)
+{
+    const unsigned char *bytes = shared_memory<unsigned char>();
+    unsigned *words = shared_memory<unsigned>();
+
+    if (rank() % 4 == 0)
+        words[rank() / 4] = static_cast<unsigned>(rank());
+    if (GOOD)
+        __syncthreads();
+    a.out[rank()] = bytes[rank()];
 }
 
 /* Lane 0 knows of lane 2 through lane 1. */
@@ -177,6 +214,50 @@ template <bool GOOD> __global__ void counter_read_early(arrays a)
     a.out[rank()] = s[0];
 }
 
+/* The last thread does it after all others, where nothing but luck puts them in order. */
+enum deed { READS, WRITES, COUNTS };
+__device__ inline int act(int *p, deed d)
+{
+    if (d == COUNTS)
+        return atomicAdd(p, 1);
+    if (d == WRITES)
+        *p = 3;
+    return d == READS ? *p : 0;
+}
+template <bool GOOD, deed OTHERS, deed LAST> __device__ inline void last_thread(arrays a)
+{
+    int *s = shared_memory<int>();
+    bool last = rank() == a.n - 1;
+    int v = 0;
+
+    if (rank() == 0)
+        s[0] = 0;
+    __syncthreads();
+    if (!last)
+        v = act(s, OTHERS);
+    if (GOOD)
+        __syncthreads();
+    if (last)
+        v = act(s, LAST);
+    a.out[rank()] = v;
+}
+template <bool GOOD> __global__ void write_after_reads(arrays a)
+{
+    last_thread<GOOD, READS, WRITES>(a);
+}
+template <bool GOOD> __global__ void count_after_reads(arrays a)
+{
+    last_thread<GOOD, READS, COUNTS>(a);
+}
+template <bool GOOD> __global__ void read_after_counts(arrays a)
+{
+    last_thread<GOOD, COUNTS, READS>(a);
+}
+template <bool GOOD> __global__ void write_after_counts(arrays a)
+{
+    last_thread<GOOD, COUNTS, WRITES>(a);
+}
+
 /* Two tiles in turns; one barrier a turn is enough for two, not for one. */
 template <bool GOOD> __global__ void tiles_in_turns(arrays a)
 {
@@ -196,7 +277,7 @@ template <bool GOOD> __global__ void tiles_in_turns(arrays a)
 
 template <bool GOOD> __global__ void barrier_after_return(arrays a)
 {
-    if (!GOOD && rank() >= a.n - 3)
+    if (!GOOD && rank() < 3)
         return;
     __syncthreads();
     a.out[rank()] = 1;
