@@ -130,7 +130,7 @@ cudaError_t set_limit(struct state *s, uint64_t mask_bytes)
         return cudaSuccess;
     }
     GF_CALL(cudaMemGetInfo(&available, &total));
-    s->limit = available - gf_min(available, gf_max(MARGIN, available / MARGIN_SHARE));
+    s->limit = available - gf_min(available / 2, gf_max(MARGIN, available / MARGIN_SHARE));
     return cudaSuccess;
 }
 
@@ -146,6 +146,7 @@ cudaError_t start(struct state *s)
     GF_CALL(cudaMallocHost(&block, 3 * sizeof *s->host_counts));
     s->host_counts = static_cast<unsigned long long *>(block);
     GF_CALL(upload_mask(s, &mask_bytes));
+    s->mask_bytes = mask_bytes;
     return set_limit(s, mask_bytes);
 }
 
@@ -359,18 +360,18 @@ enum gf_status no_room(const struct state *s, struct gf_error *e)
     size_t available = 0, total = 0;
 
     (void)cudaGetLastError();
-    gf_format_bytes(needed, shape_bytes(s, &least));
+    gf_format_bytes(needed, sum_of(shape_bytes(s, &least), s->mask_bytes));
     if (s->plan->gpu_memory > 0)
         return gf_fail(e, GF_EMEMORY,
-                       "%s: one row of the output takes %s of GPU memory with all that it reads, "
-                       "--gpu-memory allows %s; raise it, or use --device cpu",
+                       "%s: one row of the output takes %s of GPU memory with all that it reads and the "
+                       "mask, --gpu-memory allows %s; raise it, or use --device cpu",
                        device_title(title, &s->device), needed,
                        gf_format_bytes(room, s->plan->gpu_memory));
     if (cudaMemGetInfo(&available, &total) != cudaSuccess)
         (void)cudaGetLastError();
     return gf_fail(e, GF_EMEMORY,
-                   "%s: one row of the output takes %s of GPU memory with all that it reads, %s "
-                   "of %s are free; end other programs that use the GPU, or use --device cpu",
+                   "%s: one row of the output takes %s of GPU memory with all that it reads and the "
+                   "mask, %s of %s are free; end other programs that use the GPU, or use --device cpu",
                    device_title(title, &s->device), needed, gf_format_bytes(room, available),
                    gf_format_bytes(all, total));
 }

@@ -100,25 +100,33 @@ cudaError_t device_start(struct device *device)
 
 }
 
-extern "C" enum gf_status GF_DEVICES_LIST(struct gf_gpu_info **list, unsigned *count,
-                                          struct gf_error *e)
+/* How many there are; GF_EDEVICE for none. */
+static enum gf_status count_devices(int *devices, struct gf_error *e)
 {
     using namespace GF_DEVICE;
     char text[512];
     struct device device = {};
+    cudaError_t error = cudaGetDeviceCount(devices);
+
+    if (error == cudaSuccess && *devices == 0)
+        error = cudaErrorNoDevice;
+    if (error == cudaSuccess)
+        return GF_OK;
+    explain_error(text, sizeof text, &device, error);
+    (void)cudaGetLastError();
+    return gf_fail(e, GF_EDEVICE, "%s", text);
+}
+
+extern "C" enum gf_status GF_DEVICES_LIST(struct gf_gpu_info **list, unsigned *count,
+                                          struct gf_error *e)
+{
+    using namespace GF_DEVICE;
     int devices = 0;
     void *block;
-    cudaError_t error = cudaGetDeviceCount(&devices);
 
     *list = nullptr;
     *count = 0;
-    if (error == cudaSuccess && devices == 0)
-        error = cudaErrorNoDevice;
-    if (error != cudaSuccess) {
-        explain_error(text, sizeof text, &device, error);
-        (void)cudaGetLastError();
-        return gf_fail(e, GF_EDEVICE, "%s", text);
-    }
+    GF_TRY(count_devices(&devices, e));
     GF_TRY(gf_allocate(&block, static_cast<uint64_t>(devices), sizeof **list, "the GPUs", e));
     *list = static_cast<struct gf_gpu_info *>(block);
     *count = static_cast<unsigned>(devices);
@@ -129,6 +137,24 @@ extern "C" enum gf_status GF_DEVICES_LIST(struct gf_gpu_info **list, unsigned *c
 }
 
 #ifndef GF_SIMT
+extern "C" enum gf_status gf_device_find(unsigned index, struct gf_gpu_info *info,
+                                         struct gf_error *e)
+{
+    using namespace GF_DEVICE;
+    char text[512];
+    struct device device = {};
+    int devices = 0;
+
+    memset(info, 0, sizeof *info);
+    GF_TRY(count_devices(&devices, e));
+    if (index >= static_cast<unsigned>(devices)) {
+        explain_error(text, sizeof text, &device, cudaErrorInvalidDevice);
+        return gf_fail(e, GF_EDEVICE, "%s", text);
+    }
+    describe(info, static_cast<int>(index));
+    return info->usable ? GF_OK : gf_fail(e, GF_EDEVICE, "%s: %s", info->name, info->why_not);
+}
+
 extern "C" const char *gf_devices_built(void)
 {
     static const char built[] = GPUFILT_CUDA_BUILT;

@@ -13,11 +13,11 @@ struct advice {
 };
 
 const char restart[] = "see nvidia-smi and the kernel's log, restart the driver or the machine";
-const char report[] = "the result is not written; please report the command";
+const char report[] = "please report the command";
 
 const struct advice advices[] = {
     {"MemoryAllocation", "no memory of the GPU is left",
-     "end other programs that use it, or give a smaller --gpu-memory"},
+     "end other programs that use it"},
     {"DevicesUnavailable", "it is busy or used exclusively by another program",
      "wait for that, or choose another GPU (gpufilt devices)"},
     {"SystemDriverMismatch",
@@ -35,7 +35,7 @@ const struct advice advices[] = {
     {"MpsMaxConnectionsReached", "the MPS server has too many connections",
      "wait until one has ended"},
     {"ECCUncorrectable", "its memory has an error that could not be corrected",
-     "the result is not written; reset the GPU (nvidia-smi --gpu-reset)"},
+     "reset the GPU (nvidia-smi --gpu-reset)"},
     {"NvlinkUncorrectable", "an NVLink error could not be corrected", restart},
     {"IllegalAddress", "a kernel read or wrote outside its memory", report},
     {"MisalignedAddress", "a kernel used a misaligned address", report},

@@ -30,6 +30,8 @@
 
 namespace GF_DEVICE {
 
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
 /* What a kernel that marches is told. Offsets inside a plane fit into 32 bits. */
 struct march {
     const char *in;
@@ -55,23 +57,28 @@ struct march {
     unsigned long long *counts;
 };
 
+/* Words in front of the first tap, so that the centre of `taps` taps is on a multiple of 4. */
+GF_INLINE constexpr int lead_of(int taps) { return (4 - taps / 2 % 4) % 4; }
+
 /* A tile of TX by TY outputs under kx by ky taps, as it lies in shared memory; K taps along
  * both where K is not 0. Column `lead` is under the first tap of the first output: with a
  * centred mask and no shift, column 0 is then a multiple of 4 of the image, and rows are copied
  * in chunks of 4 samples. The pitch is 4 modulo 8, so that lanes 8 words apart in two
  * neighbouring rows meet in no bank. */
-template <int K, int TX_, int TY_, int THREADS_, int MOST> struct tile_shape {
+template <int K, int TX_, int TY_, int THREADS_, int MOST, int ROUND = 1> struct tile_shape {
     static constexpr int TX = TX_, TY = TY_, THREADS = THREADS_;
     static constexpr bool FIXED = K > 0;
     int32_t x_taps, y_taps, first_tap;
 
     GF_INLINE int kx() const { return K > 0 ? K : x_taps; }
     GF_INLINE int ky() const { return K > 0 ? K : y_taps; }
-    GF_INLINE int lead() const { return K > 0 ? (4 - K / 2 % 4) % 4 : first_tap; }
+    GF_INLINE int lead() const { return K > 0 ? lead_of(K) : first_tap; }
     GF_INLINE int rows() const { return TY + ky() - 1; }
     GF_INLINE int columns() const { return (lead() + TX + kx() - 1 + 3) / 4 * 4; }
     GF_INLINE int pitch() const { return columns() % 8 == 4 ? columns() : columns() + 4; }
-    GF_INLINE int words() const { return rows() * pitch(); }
+    /* Rows that there is room for; those after rows() are never copied. */
+    GF_INLINE int held() const { return (rows() + ROUND - 1) / ROUND * ROUND; }
+    GF_INLINE int words() const { return held() * pitch(); }
     /* Threads copy one chunk of copied() rows at a time, at most EACH times. */
     GF_INLINE int chunks() const { return columns() / 4; }
     GF_INLINE int copied() const { return THREADS / chunks(); }
@@ -305,20 +312,25 @@ __device__ inline uint32_t edge_sample(const S &s, const struct tile_copies &c, 
     return row == NOWHERE || column == NOWHERE ? NOWHERE : row + column;
 }
 
-/* The slots of a block's input planes, read by a warp 32 at a time. (The compiler would put one that
- * all lanes read into a uniform register, and wait for it at once.) */
+/* The slots of a block's input planes, which a warp reads 32 at a time. Most are one more than
+ * the one before; then they are counted. */
 struct plane_slots {
     const int32_t *slots;
-    int32_t count, read;    /* of the planes; this lane's of 32 */
+    int32_t count;          /* of the planes */
+    int32_t read, first;    /* of 32: this lane's, lane 0's */
+    bool counted;
 
-    /* Planes are asked for in rising order from 0 on. */
+    /* Planes are asked for in rising order from 0 on; those after the last are the last. */
     __device__ int32_t at(int32_t plane)
     {
-        if (plane % 32 == 0) {
-            int32_t n = plane + static_cast<int32_t>(threadIdx.x) % 32;
+        if ((plane & 31) == 0) {
+            int32_t lane = static_cast<int32_t>(threadIdx.x) % 32, n = plane + lane;
             read = slots[n < count ? n : count - 1];
+            first = __shfl_sync(ALL_LANES, read, 0);
+            counted = __all_sync(ALL_LANES, first >= 0 && read == first + lane);
         }
-        return __shfl_sync(0xffffffffu, read, plane % 32);
+        int32_t n = plane & 31;
+        return counted ? first + n : __shfl_sync(ALL_LANES, read, n);
     }
 };
 
@@ -342,15 +354,21 @@ template <class S, int BYTES, typename W> struct plane_copy {
             return;
         }
         GF_KEEP_POINTER(plane);
+        W *to = tile + c.to;
+        const char *chunk[S::EACH];
+        bool there[S::EACH];
         GF_UNROLL for (int n = 0; n < S::EACH; n++) {
             uint32_t from = place_at(s, c, places, n);
-            if (from == NOWHERE)
+            there[n] = from != NOWHERE;
+            chunk[n] = plane + from;
+        }
+        GF_UNROLL for (int n = 0; n < S::EACH; n++) {
+            if (!there[n])
                 continue;
             if constexpr (BYTES == 4)
-                __pipeline_memcpy_async(tile + c.to + n * s.copied() * s.pitch(), plane + from,
-                                        16);
+                __pipeline_memcpy_async(to + n * s.copied() * s.pitch(), chunk[n], 16);
             else
-                fours[n] = *reinterpret_cast<const four *>(plane + from);
+                fours[n] = __ldg(reinterpret_cast<const four *>(chunk[n]));
         }
         if (c.columns > 0)
             begin_edges(s, c, tile);
@@ -370,7 +388,7 @@ template <class S, int BYTES, typename W> struct plane_copy {
             uint32_t from = edge_sample(s, c, first, &to);
             edge = 0;
             if (from != NOWHERE)
-                edge = *reinterpret_cast<const sample *>(plane + from);
+                edge = __ldg(reinterpret_cast<const sample *>(plane + from));
         }
     }
 
@@ -400,7 +418,7 @@ template <class S, int BYTES, typename W> struct plane_copy {
              r += S::THREADS >> c.shift) {
             from = edge_sample(s, c, r, &to);
             if (from != NOWHERE)
-                tile[to] = word_of<W>(m, *reinterpret_cast<const sample *>(plane + from));
+                tile[to] = word_of<W>(m, __ldg(reinterpret_cast<const sample *>(plane + from)));
         }
     }
 };

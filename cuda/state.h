@@ -36,12 +36,13 @@ struct state {
     bool packed;
 
     void *mask_block;                   /* all arrays of `mask` */
+    uint64_t mask_bytes;
     struct gf_device_mask mask;
     cudaStream_t upload, compute, download;
     cudaEvent_t finished;
     unsigned long long *counts, *host_counts; /* three, as in chunk.h; host: pinned */
 
-    uint64_t limit;                     /* bytes of buffers allowed; falls when the device has less */
+    uint64_t limit;                     /* bytes of buffers; falls when the device has less */
     struct shape shape;                 /* what is allocated */
     struct set set[SETS];
     void *work;

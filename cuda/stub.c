@@ -44,4 +44,11 @@ enum gf_status gf_devices_list(struct gf_gpu_info **list, unsigned *count, struc
     return without_cuda(e);
 }
 
-const char *gf_devices_built(void) { return "not built in"; }
+enum gf_status gf_device_find(unsigned index, struct gf_gpu_info *info, struct gf_error *e)
+{
+    (void)index;
+    (void)info;
+    return without_cuda(e);
+}
+
+const char *gf_devices_built(void) { return NULL; }

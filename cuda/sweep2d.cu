@@ -4,9 +4,6 @@
 #include "sweep2d.h"
 
 #include <cmath>
-#ifdef SWEEP_TUNE
-#include <cstdlib>
-#endif
 
 namespace GF_DEVICE {
 namespace {
@@ -14,9 +11,6 @@ namespace {
 /* ---- what a plan needs ---- */
 
 enum kind { DIRECT, SEPARABLE, PACKED };
-
-/* Resident blocks a processor where memory binds (find_range). */
-constexpr uint64_t LIGHT_BLOCKS = 2;
 
 /* A plan in the kernels' terms: a square mask of odd size, whose taps are about its middle. A
  * smaller mask of integer samples has zeros around; floats have none, for 0 times infinity. */
@@ -76,11 +70,12 @@ bool never_clips(const struct gf_plan *plan, struct weights w)
     double divisor = static_cast<double>(plan->divisor);
     double most = (w.above * row->highest - w.below * row->lowest) / divisor;
     double least = (w.above * row->lowest - w.below * row->highest) / divisor;
+    double roundings = plan->separable ? plan->size[0] + plan->size[1]
+                                       : plan->size[0] * plan->size[1];
     double error = 0;
 
     if (plan->arith == GF_FLOAT)
-        error = (w.above + w.below) * fmax(-row->lowest, row->highest) *
-                (2 * SWEEP_MOST_SEPARABLE + 2) * 0x1p-23;
+        error = (w.above + w.below) * fmax(-row->lowest, row->highest) * (roundings + 2) * 0x1p-24;
     return most + error < row->highest + 0.499 && least - error > row->lowest - 0.499;
 }
 
@@ -279,69 +274,52 @@ bool takes(const struct gf_plan *plan, bool aligned)
     return aligned && find_sweep(plan, &s) && kernel_of(plan, &s).run != nullptr;
 }
 
-/* The mask's taps in the square, from the host's copy: what goes into constant memory. */
+/* The mask's taps in the square, from the host's copy: all of it, or x and then y. */
 template <typename T> void square_taps(const struct gf_plan *plan, const struct sweep *s, T *to)
 {
-    for (uint32_t j = 0; j < plan->size[1]; j++)
+    for (uint32_t j = 0; !plan->separable && j < plan->size[1]; j++)
         for (uint32_t i = 0; i < plan->size[0]; i++)
             to[(s->before[1] + static_cast<int>(j)) * s->size + s->before[0] +
                static_cast<int>(i)] =
                 static_cast<T>(tap_at(plan, plan->taps, j * plan->size[0] + i));
-}
-
-template <typename T> void factor_taps(const struct gf_plan *plan, const struct sweep *s, T *to)
-{
-    for (int a = 0; a < 2; a++, to += s->size)
+    for (int a = 0; plan->separable && a < 2; a++)
         for (uint32_t i = 0; i < plan->size[a]; i++)
-            to[s->before[a] + static_cast<int>(i)] =
+            to[a * s->size + s->before[a] + static_cast<int>(i)] =
                 plan->factor[a] == nullptr ? T(1)
                                            : static_cast<T>(tap_at(plan, plan->factor[a], i));
-}
-
-void scale(float *taps, int n, int exponent)
-{
-    for (int i = 0; i < n; i++)
-        taps[i] = ldexpf(taps[i], exponent);
 }
 
 cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)
 {
     float floats[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT] = {};
     int32_t integers[SWEEP_MOST_DIRECT * SWEEP_MOST_DIRECT] = {};
+    const void *taps = floats;
     struct sweep s;
 
     find_sweep(plan, &s);
-    switch (s.kind) {
-    case DIRECT:
-        if (s.wide)
-            square_taps(plan, &s, integers);
-        else
-            square_taps(plan, &s, floats);
-        scale(floats, s.size * s.size, s.exponent);
-        return s.wide ? sweep2d_direct_taps(integers, true, s.size, stream)
-                      : sweep2d_direct_taps(floats, false, s.size, stream);
-    case SEPARABLE:
-        if (s.wide)
-            factor_taps(plan, &s, integers);
-        else
-            factor_taps(plan, &s, floats);
-        scale(floats, s.size, s.exponent);
-        return s.wide ? sweep2d_separable_taps(integers, true, s.size, stream)
-                      : sweep2d_separable_taps(floats, false, s.size, stream);
-    default:
-        factor_taps(plan, &s, integers);
-        /* A divisor that is a power of 2 becomes 256. */
-        for (int i = 0; i < s.size && !odd_divisor(plan); i++)
-            integers[s.size + i] *= static_cast<int32_t>(256 / plan->divisor);
-        return sweep2d_packed_taps(integers, s.size, stream);
+    if (s.wide || s.kind == PACKED) {
+        taps = integers;
+        square_taps(plan, &s, integers);
+    } else {
+        square_taps(plan, &s, floats);
+        for (int i = 0; i < (s.kind == DIRECT ? s.size * s.size : s.size); i++)
+            floats[i] = ldexpf(floats[i], s.exponent);
     }
+    if (s.kind == DIRECT)
+        return sweep2d_direct_taps(taps, s.wide, s.size, stream);
+    if (s.kind == SEPARABLE)
+        return sweep2d_separable_taps(taps, s.wide, s.size, stream);
+    /* A divisor that is a power of 2 becomes 256. */
+    for (int i = 0; i < s.size && !odd_divisor(plan); i++)
+        integers[s.size + i] *= static_cast<int32_t>(256 / plan->divisor);
+    return sweep2d_packed_taps(integers, s.size, stream);
 }
 
 /* ---- how a launch is cut ---- */
 
-/* Operations of an output sample, in proportion to the time memory needs for it: 1 when both take
- * about as long. A warp instruction a clock and scheduler against 18 bytes a clock and SM are 14
- * operations a byte of the type; a fifth is left to chance. */
+/* Operations of an output sample against what fits into the time that memory needs for it: at 128
+ * operations and 18 bytes, half of them read, a clock and processor, 14 for each byte of the
+ * type; a fifth is left to chance. */
 double load_of(const struct gf_plan *plan, const struct sweep *s)
 {
     double taps = s->kind == DIRECT ? s->size * s->size : s->kind == PACKED ? s->size - 2
@@ -353,66 +331,68 @@ double load_of(const struct gf_plan *plan, const struct sweep *s)
 
 /* What the cut depends on. */
 struct machine {
-    uint64_t processors, blocks;    /* resident blocks a processor */
-    uint64_t cache, shared;         /* bytes: L2; shared memory a processor */
+    int processors, blocks;     /* resident blocks a processor */
+    int warps;                  /* of a block: as many as have room for their rings */
+    int cache, shared;          /* bytes: L2; shared memory a processor */
 };
 
-struct machine find_machine(const struct sweep2d_kernel *kernel)
+cudaError_t find_machine(const struct sweep2d_kernel *kernel, struct machine *m)
 {
-    int device = 0, processors = 1, cache = 0, shared = 0, blocks = 1;
+    const void *run = reinterpret_cast<const void *>(kernel->run);
+    int device, most = 0, ring = static_cast<int>(kernel->ring);
+    cudaError_t status = cudaGetDevice(&device);
 
-    /* What fails here fails again where it is reported. */
-    if (cudaGetDevice(&device) == cudaSuccess) {
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-        cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    }
-    cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel->run),
-                         cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         static_cast<int>(kernel->shared));
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, reinterpret_cast<const void *>(kernel->run), SWEEP_WARPS * WARP, kernel->shared);
-    return {static_cast<uint64_t>(processors), gf_max(1, static_cast<uint64_t>(blocks)),
-            static_cast<uint64_t>(cache), static_cast<uint64_t>(shared)};
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&m->processors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&m->cache, cudaDevAttrL2CacheSize, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&m->shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                        device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    for (m->warps = SWEEP_WARPS; m->warps > 1 && m->warps * ring > most;)
+        m->warps /= 2;
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    if (status == cudaSuccess)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &m->blocks, run, m->warps * WARP, static_cast<size_t>(m->warps * ring));
+    if (status == cudaSuccess && m->blocks == 0)
+        status = cudaErrorInvalidConfiguration;
+    return status;
 }
 
 /* How many output rows a warp computes. Every range reads size - 1 rows more than it computes.
- * Where arithmetic has time to spare, ranges are so short that what all resident warps work on
- * stays in the L2 cache, where the next ranges find those rows; fewer warps then do better, for
- * memory is read in less scattered order. Otherwise they are long. */
+ * Where arithmetic leaves time for that, ranges are so short that what all resident warps work on
+ * stays in the L2 cache, where the next ranges find those rows; and warps are few, for memory is
+ * then read in less scattered order. Otherwise ranges are long. The numbers are measurements of
+ * an H200. */
 uint32_t find_range(const struct gf_plan *plan, const struct sweep *s,
-                    struct sweep2d_kernel *kernel, const struct sweep2d_params *p,
-                    uint32_t planes)
+                    const struct sweep2d_kernel *kernel, const struct sweep2d_params *p,
+                    uint32_t planes, struct machine *m)
 {
-    struct machine m = find_machine(kernel);
-    double load = load_of(plan, s), halo = s->size - 1, range = 20 * halo;
+    double load = load_of(plan, s), halo = s->size - 1;
+    double row = static_cast<double>(kernel->columns) * gf_type_bytes(plan->in.type) *
+                 m->warps; /* bytes of a block */
+    int few = static_cast<int>(fmin(m->blocks, fmax(1, floor(8192 / row))));
+    double cached = 0.42 * m->cache / (row * m->processors * few);
+    double needed = load < 1 ? halo * load / (1 - load) : HUGE_VAL, range = 250;
 
-    if (load < 0.95)
-        range = fmin(range, halo * load / (1 - load));
-    if (load < 0.75 && m.blocks > LIGHT_BLOCKS) {
-        m.blocks = LIGHT_BLOCKS;
-        kernel->shared = gf_max(kernel->shared, m.shared / (LIGHT_BLOCKS + 1));
+    if (needed <= 1.3 * cached) {
+        range = fmax(cached, needed);
+        m->blocks = few;
     }
-    uint64_t warps = m.processors * m.blocks * SWEEP_WARPS;
-    uint64_t strips = static_cast<uint64_t>(p->strips) * planes;
-    double row = static_cast<double>(warps) * kernel->columns * gf_type_bytes(plan->in.type);
-    range = fmax(range, 0.42 * static_cast<double>(m.cache) / row);
-    range = fmax(range, s->size);
-    /* Few waves of warps: a whole number of them. */
-    double waves = static_cast<double>(strips) * ceil(p->rows / range) /
-                   static_cast<double>(warps);
+    /* Few waves of warps: a whole number of them, but not a single full one, for warps differ. */
+    double warps = static_cast<double>(m->processors) * m->blocks * m->warps;
+    double strips = static_cast<double>(p->strips) * planes;
+    double waves = strips * ceil(p->rows / range) / warps;
     if (waves < 8) {
-        uint64_t whole = gf_max(1, static_cast<uint64_t>(waves + 0.5));
-        uint64_t ranges = gf_max(1, whole * warps / strips);
-        range = fmax(ceil(static_cast<double>(p->rows) / static_cast<double>(ranges)), 8);
+        double whole = waves < 0.75 ? 1 : fmax(2, floor(waves + 0.5));
+        double ranges = fmax(1, floor(whole * warps / strips));
+        range = ceil(p->rows / ranges);
     }
-#ifdef SWEEP_TUNE
-    if (getenv("RANGE") && atoi(getenv("RANGE")))
-        range = atoi(getenv("RANGE"));
-    else if (!getenv("QUIET"))
-        printf("   load %.2f blocks %d shared %zu warps %d waves %.2f range %g\n", load, (int)m.blocks, kernel->shared, (int)warps, waves, range);
-#endif
-    return static_cast<uint32_t>(range);
+    return static_cast<uint32_t>(fmax(range, 8));
 }
 
 struct sweep2d_params params_of(const struct gf_plan *plan, const struct gf_chunk *c,
@@ -460,20 +440,24 @@ cudaError_t run(const struct gf_plan *plan, const struct gf_chunk *c, cudaStream
     find_sweep(plan, &s);
     struct sweep2d_kernel kernel = kernel_of(plan, &s);
     struct sweep2d_params p = params_of(plan, c, &s, &kernel);
-    cudaError_t status = cudaSuccess;
+    struct machine m;
+    cudaError_t status = find_machine(&kernel, &m);
 
-    p.range = find_range(plan, &s, &kernel, &p, c->planes);
-#ifdef SWEEP_TUNE
-    if (getenv("SMEM") && atoi(getenv("SMEM"))) kernel.shared = gf_max(kernel_of(plan, &s).shared, static_cast<uint64_t>(atoi(getenv("SMEM"))));
-#endif
+    if (status != cudaSuccess)
+        return status;
+    p.range = find_range(plan, &s, &kernel, &p, c->planes, &m);
     p.ranges = static_cast<uint32_t>(gf_ceil_div(p.rows, p.range));
-    uint64_t blocks = gf_ceil_div(static_cast<uint64_t>(p.strips) * p.ranges, SWEEP_WARPS);
+    uint64_t warps = static_cast<uint64_t>(p.strips) * p.ranges;
+    unsigned blocks = static_cast<unsigned>(gf_ceil_div(warps, static_cast<uint64_t>(m.warps)));
+    dim3 threads(static_cast<unsigned>(m.warps * WARP));
+    /* No more blocks are resident than find_range wants: more have no room. */
+    size_t shared = gf_max(static_cast<uint64_t>(m.warps) * kernel.ring,
+                           static_cast<uint64_t>(m.shared / (m.blocks + 1)));
     for (uint32_t plane = 0; plane < c->planes && status == cudaSuccess;) {
         uint32_t planes = static_cast<uint32_t>(gf_min(c->planes - plane, 65535));
         p.plane_slot = c->plane_slot + plane;
         p.out = static_cast<unsigned char *>(c->out) + plane * c->out_plane;
-        status = launch(kernel.run, dim3(static_cast<unsigned>(blocks), planes),
-                        dim3(SWEEP_WARPS * WARP), kernel.shared, stream, p);
+        status = launch(kernel.run, dim3(blocks, planes), threads, shared, stream, p);
         plane += planes;
     }
     return status;

@@ -159,16 +159,17 @@ __device__ inline int64_t sweep2d_strip(const struct sweep2d_params &p, uint64_t
     return 1 + static_cast<int64_t>((index - first) % inner);
 }
 
-/* Walks a warp down its strip: add(row, lane) takes a row of input from shared memory; after SIZE - 1 rows, done(words, which) gives the samples of an output
- * row, group after group, and returns whether they hold NaN; it counts those that are in the
- * output, bit i of `which` for the thread's i-th. */
+/* Walks a warp down its strip: add(row, lane) takes a row of input from shared memory; after
+ * SIZE - 1 rows, done(words, which) gives the samples of an output row, group after group, and
+ * returns whether they hold NaN; it counts those that are in the output, bit i of `which` for the
+ * thread's i-th. */
 template <gf_type TYPE, typename S, int VX, int SIZE, typename Add, typename Done>
 __device__ inline void sweep2d_walk(const struct sweep2d_params &p, Add add, Done done)
 {
     int lane = static_cast<int>(threadIdx.x) % WARP;
     /* By a shuffle, so that the compiler knows it to be the same for all lanes. */
     int warp = __shfl_sync(ALL_LANES, static_cast<int>(threadIdx.x) / WARP, 0);
-    uint64_t index = static_cast<uint64_t>(blockIdx.x) * SWEEP_WARPS +
+    uint64_t index = static_cast<uint64_t>(blockIdx.x) * (blockDim.x / WARP) +
                      static_cast<uint64_t>(warp);
     uint32_t range;
     int64_t strip = sweep2d_strip(p, index, &range);

@@ -8,9 +8,7 @@
 
 namespace GF_DEVICE {
 
-constexpr int SWEEP_WARPS = 4;          /* of a block; every warp is by itself */
-constexpr int SWEEP_ROWS = 4;           /* of a stage (tile.cuh) */
-constexpr int SWEEP_STAGES = 3;
+constexpr int SWEEP_WARPS = 4;          /* of a block at most; every warp is by itself */
 constexpr int SWEEP_MOST_DIRECT = 9;    /* taps along an axis, odd */
 constexpr int SWEEP_MOST_SEPARABLE = 17;
 constexpr int SWEEP_MOST_PACKED = 9;
@@ -36,7 +34,7 @@ struct sweep2d_params {
 struct sweep2d_kernel {
     void (*run)(struct sweep2d_params);
     int columns;                /* of a strip */
-    size_t shared;              /* bytes a block */
+    size_t ring;                /* bytes of shared memory a warp */
 };
 
 /* The kernel for samples of a type, sums of integers (`wide`) or floats, a finish that fits or

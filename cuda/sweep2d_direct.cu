@@ -18,12 +18,14 @@ template <typename Acc> __device__ inline Acc tap(int i)
 }
 
 /* A thread has 8 columns, floats in two groups. The sums and the windows of 9 x 9 taps need more
- * registers than 16 warps may have. */
+ * registers than 16 warps may have. Rows ahead, by measurement: long stages where memory binds,
+ * few rows where arithmetic does. */
 template <gf_type TYPE, int SIZE> struct direct_shape {
     static constexpr int vx = TYPE == GF_F32 ? 4 : 8, groups = 8 / vx;
     static constexpr int blocks = SIZE < 9 ? 4 : 3; /* resident, at least */
-    using strip = GF_DEVICE::strip<typename stored<TYPE>::type, WARP * 8, SIZE / 2, SWEEP_ROWS,
-                                   SWEEP_STAGES>;
+    static constexpr int rows = TYPE == GF_F32 && SIZE <= 5 ? 8 : 4;
+    static constexpr int stages = TYPE == GF_F32 || SIZE >= 7 ? 2 : 3;
+    using strip = GF_DEVICE::strip<typename stored<TYPE>::type, WARP * 8, SIZE / 2, rows, stages>;
 };
 
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE>
@@ -72,36 +74,43 @@ direct_kernel(const struct sweep2d_params p)
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE> struct sweep2d_kernel kernel_of()
 {
     using shape = direct_shape<TYPE, SIZE>;
-    return {direct_kernel<TYPE, Acc, FITS, SIZE>, shape::strip::columns,
-            SWEEP_WARPS * shape::strip::bytes};
+    return {direct_kernel<TYPE, Acc, FITS, SIZE>, shape::strip::columns, shape::strip::bytes};
 }
 
-template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(int size)
+template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_small(int size)
 {
     switch (size) {
     case 3: return kernel_of<TYPE, Acc, FITS, 3>();
     case 5: return kernel_of<TYPE, Acc, FITS, 5>();
-    case 7: return kernel_of<TYPE, Acc, FITS, 7>();
-    case 9: return kernel_of<TYPE, Acc, FITS, 9>();
     default: return {};
     }
 }
 
-template <gf_type TYPE, typename Acc> struct sweep2d_kernel of_finish(bool fits, int size)
+template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_any(int size)
 {
-    return fits ? of_size<TYPE, Acc, true>(size) : of_size<TYPE, Acc, false>(size);
+    switch (size) {
+    case 7: return kernel_of<TYPE, Acc, FITS, 7>();
+    case 9: return kernel_of<TYPE, Acc, FITS, 9>();
+    default: return of_small<TYPE, Acc, FITS>(size);
+    }
 }
 
 }
 
+/* Large masks of signed or wide sums are rare: not worth their compilation. */
 struct sweep2d_kernel sweep2d_direct(gf_type type, bool wide, bool fits, int size)
 {
+    if (wide && type != GF_U16)
+        return {};
+    if (wide)
+        return fits ? of_small<GF_U16, int32_t, true>(size) : of_any<GF_U16, int32_t, false>(size);
     switch (type) {
-    case GF_U8: return wide ? sweep2d_kernel{} : of_finish<GF_U8, float>(fits, size);
+    case GF_U8: return fits ? of_any<GF_U8, float, true>(size) : of_any<GF_U8, float, false>(size);
     case GF_U16:
-        return wide ? of_finish<GF_U16, int32_t>(fits, size) : of_finish<GF_U16, float>(fits, size);
-    case GF_I16: return wide ? sweep2d_kernel{} : of_finish<GF_I16, float>(fits, size);
-    case GF_F32: return of_size<GF_F32, float, true>(size);
+        return fits ? of_any<GF_U16, float, true>(size) : of_any<GF_U16, float, false>(size);
+    case GF_I16:
+        return fits ? of_small<GF_I16, float, true>(size) : of_small<GF_I16, float, false>(size);
+    case GF_F32: return of_any<GF_F32, float, true>(size);
     default: return {};
     }
 }

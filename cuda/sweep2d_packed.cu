@@ -15,8 +15,7 @@ struct packed_taps {
 };
 __constant__ struct packed_taps taps;
 
-template <int SIZE>
-using packed_strip = strip<uint8_t, WARP * VX, SIZE / 2, SWEEP_ROWS, SWEEP_STAGES>;
+template <int SIZE> using packed_strip = strip<uint8_t, WARP * VX, SIZE / 2, 4, 3>;
 
 /* The sum along x for column `o` of the window. */
 template <int SIZE, typename Window> __device__ inline uint32_t across(const Window &w, int o)
@@ -92,7 +91,7 @@ packed_kernel(const struct sweep2d_params p)
 template <bool ODD, int SIZE> struct sweep2d_kernel kernel_of()
 {
     using shape = packed_strip<SIZE>;
-    return {packed_kernel<ODD, SIZE>, shape::columns, SWEEP_WARPS * shape::bytes};
+    return {packed_kernel<ODD, SIZE>, shape::columns, shape::bytes};
 }
 
 template <bool ODD> struct sweep2d_kernel of_size(int size)

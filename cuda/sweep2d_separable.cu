@@ -18,13 +18,15 @@ template <typename Acc> __device__ inline Acc tap(int i)
 }
 
 /* A thread has 8 columns, floats in two groups; with many taps 8 columns of sums are too many
- * registers for 16 warps, and floats have one group. */
+ * registers for 16 warps, and floats have one group. Rows ahead as in sweep2d_direct.cu. */
 template <gf_type TYPE, int SIZE> struct separable_shape {
     static constexpr int vx = TYPE == GF_F32 ? 4 : 8;
     static constexpr int groups = TYPE == GF_F32 && SIZE <= 7 ? 2 : 1;
     static constexpr int blocks = TYPE == GF_F32 || SIZE <= 9 ? 4 : 3; /* resident, at least */
-    using strip = GF_DEVICE::strip<typename stored<TYPE>::type, WARP * vx * groups, SIZE / 2,
-                                   SWEEP_ROWS, SWEEP_STAGES>;
+    static constexpr bool much = SIZE >= (TYPE == GF_F32 ? 15 : 7);
+    static constexpr int rows = groups == 2 ? 8 : 4, stages = groups == 2 || much ? 2 : 3;
+    using strip = GF_DEVICE::strip<typename stored<TYPE>::type, WARP * vx * groups, SIZE / 2, rows,
+                                   stages>;
 };
 
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE>
@@ -76,28 +78,40 @@ separable_kernel(const struct sweep2d_params p)
 template <gf_type TYPE, typename Acc, bool FITS, int SIZE> struct sweep2d_kernel kernel_of()
 {
     using shape = separable_shape<TYPE, SIZE>;
-    return {separable_kernel<TYPE, Acc, FITS, SIZE>, shape::strip::columns,
-            SWEEP_WARPS * shape::strip::bytes};
+    return {separable_kernel<TYPE, Acc, FITS, SIZE>, shape::strip::columns, shape::strip::bytes};
 }
 
-template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_size(int size)
+/* Sums that may not fit, and wide ones, are rare with many taps: not worth their compilation. */
+template <gf_type TYPE, typename Acc, bool FITS> struct sweep2d_kernel of_few(int size)
 {
     switch (size) {
     case 3: return kernel_of<TYPE, Acc, FITS, 3>();
     case 5: return kernel_of<TYPE, Acc, FITS, 5>();
     case 7: return kernel_of<TYPE, Acc, FITS, 7>();
     case 9: return kernel_of<TYPE, Acc, FITS, 9>();
-    case 11: return kernel_of<TYPE, Acc, FITS, 11>();
-    case 13: return kernel_of<TYPE, Acc, FITS, 13>();
-    case 15: return kernel_of<TYPE, Acc, FITS, 15>();
-    case 17: return kernel_of<TYPE, Acc, FITS, 17>();
     default: return {};
     }
 }
 
-template <gf_type TYPE, typename Acc> struct sweep2d_kernel of_finish(bool fits, int size)
+template <gf_type TYPE> struct sweep2d_kernel of_many(int size)
 {
-    return fits ? of_size<TYPE, Acc, true>(size) : of_size<TYPE, Acc, false>(size);
+    switch (size) {
+    case 11: return kernel_of<TYPE, float, true, 11>();
+    case 13: return kernel_of<TYPE, float, true, 13>();
+    case 15: return kernel_of<TYPE, float, true, 15>();
+    case 17: return kernel_of<TYPE, float, true, 17>();
+    default: return of_few<TYPE, float, true>(size);
+    }
+}
+
+template <gf_type TYPE> struct sweep2d_kernel of_floats(bool fits, int size)
+{
+    return fits ? of_many<TYPE>(size) : of_few<TYPE, float, false>(size);
+}
+
+struct sweep2d_kernel of_wide(bool fits, int size)
+{
+    return fits ? of_few<GF_U16, int32_t, true>(size) : of_few<GF_U16, int32_t, false>(size);
 }
 
 }
@@ -105,11 +119,10 @@ template <gf_type TYPE, typename Acc> struct sweep2d_kernel of_finish(bool fits,
 struct sweep2d_kernel sweep2d_separable(gf_type type, bool wide, bool fits, int size)
 {
     switch (type) {
-    case GF_U8: return wide ? sweep2d_kernel{} : of_finish<GF_U8, float>(fits, size);
-    case GF_U16:
-        return wide ? of_finish<GF_U16, int32_t>(fits, size) : of_finish<GF_U16, float>(fits, size);
-    case GF_I16: return wide ? sweep2d_kernel{} : of_finish<GF_I16, float>(fits, size);
-    case GF_F32: return of_size<GF_F32, float, true>(size);
+    case GF_U8: return wide ? sweep2d_kernel{} : of_floats<GF_U8>(fits, size);
+    case GF_U16: return wide ? of_wide(fits, size) : of_floats<GF_U16>(fits, size);
+    case GF_I16: return wide ? sweep2d_kernel{} : of_floats<GF_I16>(fits, size);
+    case GF_F32: return of_many<GF_F32>(size);
     default: return {};
     }
 }

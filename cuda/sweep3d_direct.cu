@@ -35,7 +35,7 @@ template <int K_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_> stru
 template <class B, typename A>
 __device__ inline void add_plane(const A *tile, A (&sum)[B::K][B::VY][VX])
 {
-    constexpr int K = B::K, LEAD = (4 - K / 2 % 4) % 4, QUADS = (LEAD + VX + K - 1 + 3) / 4;
+    constexpr int K = B::K, LEAD = lead_of(K), QUADS = (LEAD + VX + K - 1 + 3) / 4;
     typename B::shape s = {};
 
     GF_UNROLL for (int r = 0; r < B::VY + K - 1; r++) {
@@ -100,14 +100,8 @@ __device__ inline void store_sums(const struct march &m, char *to, const A (&sum
     uint32_t bits[VX];
 
     if constexpr (BYTES == 4) {
-        bool nan = false;
-        GF_UNROLL for (int x = 0; x < VX; x++) {
-            nan |= sum[x] != sum[x];
-            bits[x] = __float_as_uint(sum[x]);
-        }
-        if (nan)
-            GF_UNROLL for (int x = 0; x < VX; x++)
-                bits[x] = sum[x] != sum[x] ? QUIET_NAN : bits[x];
+        GF_UNROLL for (int x = 0; x < VX; x++)
+            bits[x] = sum[x] != sum[x] ? QUIET_NAN : __float_as_uint(sum[x]);
     } else {
         uint32_t inside = ((1u << p.end) - 1) & ~((1u << p.begin) - 1);
         nearest_samples(m.nearest, sum, bits, inside, t);
@@ -153,7 +147,7 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     A sum[K][VY][VX];
 
     GF_KEEP(read);
-    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0};
+    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0, 0, false};
 
     find_copies(m, s, t, reinterpret_cast<uint32_t *>(tiles + STAGES * words), copies);
     for (int n = 0; n < STAGES; n++)
@@ -161,30 +155,24 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     __syncthreads();
     keep_places(s, copies, places);
     GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
-        int32_t slot = slots.at(n);
-        if (n < in_planes) {
-            copy.begin(m, s, copies, places, slot, tiles + n * words);
-            copy.end(m, s, copies, places, tiles + n * words);
-        }
+        copy.begin(m, s, copies, places, slots.at(n), tiles + n * words);
+        copy.end(m, s, copies, places, tiles + n * words);
         __pipeline_commit();
     }
-    int32_t slot = slots.at(STAGES - 1);
     GF_UNROLL for (int k = 0; k < K; k++)
         GF_UNROLL for (int v = 0; v < VY; v++)
             GF_UNROLL for (int i = 0; i < VX; i++)
                 sum[k][v][i] = 0;
 
     int stage = 0, last = STAGES - 1;
+    int32_t slot = slots.at(STAGES - 1);
     for (int32_t p = 0; p < in_planes; p++) {
         A *next = tiles + last * words;
-        bool loads = p + STAGES - 1 < in_planes;
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (loads)
-            copy.begin(m, s, copies, places, slot, next);
+        copy.begin(m, s, copies, places, slot, next);
         __pipeline_commit();
-        if (p + STAGES < in_planes)
-            slot = slots.at(p + STAGES);
+        slot = slots.at(p + STAGES);
         add_plane<B, A>(tiles + stage * words + read, sum);
         if (p >= K - 1) {
             char *to = out;
@@ -193,11 +181,11 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
                     store_sums<BYTES, A>(m, to, sum[K - 1][v], part, counted);
             out += m.out_plane;
         }
-        if (loads)
-            copy.end(m, s, copies, places, next);
+        copy.end(m, s, copies, places, next);
         last = stage;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
+    __pipeline_wait_prior(0); /* a copy must not outlive the shared memory it goes to */
     if (BYTES != 4 && m.nearest.clips)
         add_tally(counted, m.counts);
 }

@@ -13,7 +13,7 @@ constexpr int OCTET = 8;     /* x sums of a lane */
 __constant__ float float_taps[3][MOST];
 __constant__ int32_t integer_taps[MOST];    /* along z, where sums there are integers */
 
-/* How a kernel is built: KXY taps along x and y, 0 for any number up to MOST; as many along z as
+/* How a kernel is built: KXY taps along x and y, 0 for any odd number up to MOST; as many along z as
  * KZ, or up to PADS fewer; a thread computes VY outputs of a column. */
 template <int KXY_, int KZ_, int PADS_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_>
 struct march_build {
@@ -22,7 +22,10 @@ struct march_build {
     static constexpr int TY = THREADS / TX * VY;
     static constexpr int SUMS_PITCH = TX + 4;       /* of the x sums; see tile_shape */
     static constexpr int X_ROWS = 32 * OCTET / TX;  /* rows of the tile that a warp sums at once */
-    using shape = tile_shape<KXY, TX, TY, THREADS, (KXY > 0 ? KXY : MOST)>;
+    /* Where all warps together sum few rows too many, there is room for these. */
+    static constexpr int X_STEP = THREADS / 32 * X_ROWS, ROWS = TY + KXY - 1;
+    static constexpr int ROUND = KXY > 0 && (X_STEP - ROWS % X_STEP) % X_STEP <= 4 ? X_STEP : 1;
+    using shape = tile_shape<KXY, TX, TY, THREADS, (KXY > 0 ? KXY : MOST), ROUND>;
 };
 
 /* ---- along x ---- */
@@ -48,6 +51,9 @@ template <class B> __device__ inline struct x_share find_share(const typename B:
     return x;
 }
 
+/* Quads of words under `taps` taps of an octet. */
+GF_INLINE constexpr int quads_of(int lead, int taps) { return (lead + OCTET + taps - 1 + 3) / 4; }
+
 __device__ inline void store_octet(float *to, const float *sum)
 {
     store_words(to, sum[0], sum[1], sum[2], sum[3]);
@@ -56,7 +62,7 @@ __device__ inline void store_octet(float *to, const float *sum)
 
 template <int K> __device__ inline void sum_x(const float *tile, float *sums)
 {
-    constexpr int LEAD = (4 - K / 2 % 4) % 4, QUADS = (LEAD + OCTET + K - 1 + 3) / 4;
+    constexpr int LEAD = lead_of(K), QUADS = quads_of(LEAD, K);
     float w[QUADS * 4], sum[OCTET];
 
     GF_UNROLL for (int q = 0; q < QUADS; q++)
@@ -67,42 +73,38 @@ template <int K> __device__ inline void sum_x(const float *tile, float *sums)
     store_octet(sums, sum);
 }
 
-/* COUNT taps for an octet, `w` beginning under the first of them; at most `most` of them. */
-template <int LEAD, int COUNT>
-__device__ inline void add_taps_x(const float *w, const float *taps, int most, float *sum)
+/* Odd widths that are known at run time only begin with FIRST taps, 1, 3, 5 or 7, and go on
+ * with 8 at a time: all of one FIRST have the same lead. Here taps from I on. */
+template <int LEAD, int I>
+__device__ inline void add_taps_x(const float *tile, int taps, float *w, float *sum)
 {
-    GF_UNROLL for (int i = 0; i < COUNT; i++)
-        if (i < most)
+    if constexpr (I + 8 <= MOST) {
+        if (I >= taps)
+            return;
+        GF_UNROLL for (int q = quads_of(LEAD, I); q < quads_of(LEAD, I + 8); q++)
+            load_words(tile + q * 4, &w[4 * q]);
+        GF_UNROLL for (int i = I; i < I + 8; i++)
             GF_UNROLL for (int o = 0; o < OCTET; o++)
-                sum[o] = fmaf(taps[i], w[LEAD + i + o], sum[o]);
+                sum[o] = fmaf(float_taps[0][i], w[LEAD + o + i], sum[o]);
+        add_taps_x<LEAD, I + 8>(tile, taps, w, sum);
+    }
 }
 
-/* Any number of taps, 8 in a turn. */
-template <int LEAD>
-__device__ inline void sum_x(const struct march &m, const float *tile, float *sums)
+template <int FIRST>
+__device__ inline void sum_any_x(const struct march &m, const float *tile, float *sums)
 {
-    constexpr int FIRST = (LEAD + OCTET - 1 + 3) / 4, TURN = (LEAD + OCTET + 7 + 3) / 4;
-    const float *taps = float_taps[0];
-    int left = m.skips[0] ? 0 : m.taps[0];
-    float w[TURN * 4], sum[OCTET];
+    constexpr int LEAD = lead_of(FIRST);
+    float w[quads_of(LEAD, MOST) * 4], sum[OCTET];
 
-    GF_UNROLL for (int q = 0; q < FIRST; q++)
+    GF_UNROLL for (int q = 0; q < quads_of(LEAD, FIRST); q++)
         load_words(tile + q * 4, &w[4 * q]);
-    GF_UNROLL for (int o = 0; o < OCTET; o++)
-        sum[o] = LEAD == 0 && m.skips[0] ? w[LEAD + o] : 0.0f; /* one tap has no lead */
-    for (; left >= 8; left -= 8, taps += 8, tile += 8) {
-        GF_UNROLL for (int q = FIRST; q < TURN; q++)
-            load_words(tile + q * 4, &w[4 * q]);
-        add_taps_x<LEAD, 8>(w, taps, 8, sum);
-        GF_UNROLL for (int i = 0; i < FIRST * 4; i++)
-            w[i] = w[i + 8];
-    }
-    if (left > 0) {
-        GF_UNROLL for (int q = FIRST; q < TURN; q++)
-            if (4 * q <= LEAD + OCTET - 1 + left - 1)
-                load_words(tile + q * 4, &w[4 * q]);
-        add_taps_x<LEAD, 7>(w, taps, left, sum);
-    }
+    GF_UNROLL for (int i = 0; i < FIRST; i++)
+        GF_UNROLL for (int o = 0; o < OCTET; o++)
+            sum[o] = fmaf(float_taps[0][i], w[LEAD + o + i], i > 0 ? sum[o] : 0.0f);
+    if (FIRST == 1 && m.skips[0])
+        GF_UNROLL for (int o = 0; o < OCTET; o++)
+            sum[o] = w[LEAD + o];
+    add_taps_x<LEAD, FIRST>(tile, m.taps[0], w, sum);
     store_octet(sums, sum);
 }
 
@@ -110,22 +112,19 @@ template <class B>
 __device__ inline void pass_x(const struct march &m, const typename B::shape &s,
                               const struct x_share &x, const float *tile, float *sums)
 {
-    constexpr int STEP = B::THREADS / 32 * B::X_ROWS;
-
     if constexpr (B::KXY > 0) {
-        constexpr int ROWS = B::TY + B::KXY - 1;
-        GF_UNROLL for (int n = 0; n < ROWS; n += STEP)
-            if (x.row + n < ROWS)
+        GF_UNROLL for (int n = 0; n < B::ROWS; n += B::X_STEP)
+            if (B::ROUND == B::X_STEP || n + B::X_STEP <= B::ROWS || x.row + n < B::ROWS)
                 sum_x<B::KXY>(tile + x.from + n * s.pitch(), sums + x.to + n * B::SUMS_PITCH);
     } else {
-        for (int n = 0; x.row + n < s.rows(); n += STEP) {
+        for (int n = 0; x.row + n < s.rows(); n += B::X_STEP) {
             const float *from = tile + x.from + n * s.pitch();
             float *to = sums + x.to + n * B::SUMS_PITCH;
-            switch (m.lead) {
-            case 0: sum_x<0>(m, from, to); break;
-            case 1: sum_x<1>(m, from, to); break;
-            case 2: sum_x<2>(m, from, to); break;
-            default: sum_x<3>(m, from, to); break;
+            switch (m.taps[0] % 8) {
+            case 1: sum_any_x<1>(m, from, to); break;
+            case 3: sum_any_x<3>(m, from, to); break;
+            case 5: sum_any_x<5>(m, from, to); break;
+            default: sum_any_x<7>(m, from, to); break;
             }
         }
     }
@@ -133,35 +132,40 @@ __device__ inline void pass_x(const struct march &m, const typename B::shape &s,
 
 /* ---- along y ---- */
 
-/* Any number of taps, 8 in a turn, for VY outputs one below the other; `from` is under the first
- * tap of the first. */
-template <int VY, int SUMS_PITCH>
-__device__ inline void sum_y(const struct march &m, const float *from, float (&h)[VY])
+/* Odd widths as along x, for VY outputs one below the other; `from` is under the first tap of
+ * the first. Here taps from J on. */
+template <class B, int J>
+__device__ inline void add_taps_y(const float *from, int taps, float *w, float (&h)[B::VY])
 {
-    const float *taps = float_taps[1];
-    int left = m.skips[1] ? 0 : m.taps[1];
-    float w[VY - 1 + 8];
+    constexpr int VY = B::VY;
 
-    GF_UNROLL for (int v = 0; v < VY; v++)
-        h[v] = m.skips[1] ? from[v * SUMS_PITCH] : 0.0f;
-    GF_UNROLL for (int v = 0; v < VY - 1; v++)
-        w[v] = from[v * SUMS_PITCH];
-    for (; left >= 8; left -= 8, taps += 8, from += 8 * SUMS_PITCH) {
-        GF_UNROLL for (int j = 0; j < 8; j++) {
-            w[VY - 1 + j] = from[(VY - 1 + j) * SUMS_PITCH];
+    if constexpr (J + 8 <= MOST) {
+        if (J >= taps)
+            return;
+        GF_UNROLL for (int j = J; j < J + 8; j++) {
+            w[j + VY - 1] = from[(j + VY - 1) * B::SUMS_PITCH];
             GF_UNROLL for (int v = 0; v < VY; v++)
-                h[v] = fmaf(taps[j], w[v + j], h[v]);
+                h[v] = fmaf(float_taps[1][j], w[j + v], h[v]);
         }
-        GF_UNROLL for (int v = 0; v < VY - 1; v++)
-            w[v] = w[v + 8];
+        add_taps_y<B, J + 8>(from, taps, w, h);
     }
-    GF_UNROLL for (int j = 0; j < 7; j++) {
-        if (j < left) {
-            w[VY - 1 + j] = from[(VY - 1 + j) * SUMS_PITCH];
-            GF_UNROLL for (int v = 0; v < VY; v++)
-                h[v] = fmaf(taps[j], w[v + j], h[v]);
-        }
-    }
+}
+
+template <class B, int FIRST>
+__device__ inline void sum_any_y(const struct march &m, const float *from, float (&h)[B::VY])
+{
+    constexpr int VY = B::VY;
+    float w[VY + MOST - 1];
+
+    GF_UNROLL for (int i = 0; i < VY + FIRST - 1; i++)
+        w[i] = from[i * B::SUMS_PITCH];
+    GF_UNROLL for (int j = 0; j < FIRST; j++)
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            h[v] = fmaf(float_taps[1][j], w[j + v], j > 0 ? h[v] : 0.0f);
+    if (FIRST == 1 && m.skips[1])
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            h[v] = w[v];
+    add_taps_y<B, FIRST>(from, m.taps[1], w, h);
 }
 
 template <class B>
@@ -177,7 +181,12 @@ __device__ inline void pass_y(const struct march &m, const float *from, float (&
                     h[v] = fmaf(float_taps[1][i - v], value, i > v ? h[v] : 0.0f);
         }
     } else {
-        sum_y<VY, B::SUMS_PITCH>(m, from, h);
+        switch (m.taps[1] % 8) {
+        case 1: sum_any_y<B, 1>(m, from, h); break;
+        case 3: sum_any_y<B, 3>(m, from, h); break;
+        case 5: sum_any_y<B, 5>(m, from, h); break;
+        default: sum_any_y<B, 7>(m, from, h); break;
+        }
     }
 }
 
@@ -264,14 +273,8 @@ __device__ inline void store_sums(const struct march &m, char *to, const Z (&sum
     uint32_t bits[VY];
 
     if constexpr (BYTES == 4) {
-        bool nan = false;
-        GF_UNROLL for (int v = 0; v < VY; v++) {
-            nan |= sum[v] != sum[v];
-            bits[v] = __float_as_uint(sum[v]);
-        }
-        if (nan)
-            GF_UNROLL for (int v = 0; v < VY; v++)
-                bits[v] = sum[v] != sum[v] ? QUIET_NAN : bits[v];
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            bits[v] = sum[v] != sum[v] ? QUIET_NAN : __float_as_uint(sum[v]);
     } else {
         nearest_samples(m.nearest, sum, bits, (1u << count) - 1, t);
     }
@@ -280,7 +283,7 @@ __device__ inline void store_sums(const struct march &m, char *to, const Z (&sum
 
 template <class B> GF_INLINE size_t shared_words(const typename B::shape &s)
 {
-    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.rows() * B::SUMS_PITCH + s.edge_words());
+    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.held() * B::SUMS_PITCH + s.edge_words());
 }
 
 template <int BYTES, typename Z, class B>
@@ -289,7 +292,7 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
     constexpr int VY = B::VY, STAGES = B::STAGES;
     typename B::shape s = {m.taps[0], m.taps[1], m.lead};
     struct tile_place t = place_of_block(m, B::TX, B::TY);
-    int words = s.words(), sums_words = s.rows() * B::SUMS_PITCH;
+    int words = s.words(), sums_words = s.held() * B::SUMS_PITCH;
     float *tiles = shared_memory<float>(), *sums = tiles + STAGES * words;
     struct tile_copies copies;
     struct chunk_places<typename B::shape> places;
@@ -309,57 +312,52 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
     Z waiting[PERIOD<B>][VY];
 
     GF_KEEP(read);
-    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0};
+    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0, 0, false};
 
     find_copies(m, s, t, reinterpret_cast<uint32_t *>(sums + 2 * sums_words), copies);
     for (int n = 0; n < STAGES; n++)
         fill_tile(m, s, tiles + n * words);
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * sums_words; i += B::THREADS)
+        sums[i] = 0;
     __syncthreads();
     keep_places(s, copies, places);
     GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
-        int32_t slot = slots.at(n);
-        if (n < in_planes) {
-            copy.begin(m, s, copies, places, slot, tiles + n * words);
-            copy.end(m, s, copies, places, tiles + n * words);
-        }
+        copy.begin(m, s, copies, places, slots.at(n), tiles + n * words);
+        copy.end(m, s, copies, places, tiles + n * words);
         __pipeline_commit();
     }
-    int32_t slot = slots.at(STAGES - 1);
     GF_UNROLL for (int k = 0; k < PERIOD<B>; k++)
         GF_UNROLL for (int v = 0; v < VY; v++)
             waiting[k][v] = 0;
 
-    /* In every turn: plane p through y and z, p + 1 through x, p + STAGES on its way. */
+    /* In every turn: plane p through y and z, p + 1 through x, p + STAGES on its way. Plane -1
+     * is zeros, and adds to nothing that is stored. */
     int stage = 0, last = STAGES - 1, half = 1, phase = pads % PERIOD<B>;
+    int32_t slot = slots.at(STAGES - 1);
     for (int32_t p = -1; p < in_planes; p++) {
         float *next = tiles + last * words;
-        bool loads = p + STAGES < in_planes;
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (loads)
-            copy.begin(m, s, copies, places, slot, next);
+        copy.begin(m, s, copies, places, slot, next);
         __pipeline_commit();
-        if (p + STAGES + 1 < in_planes)
-            slot = slots.at(p + STAGES + 1);
-        if (p + 1 < in_planes)
-            pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
-        if (p >= 0) {
-            Z done[VY];
-            float h[VY];
-            pass_y<B>(m, sums + half * sums_words + read, h);
-            pass_z<B, Z>(m, phase, h, waiting, done);
-            phase = phase + 1 == PERIOD<B> ? 0 : phase + 1;
-            if (p >= before) {
-                store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
-                out += m.out_plane;
-            }
+        slot = slots.at(p + STAGES + 1);
+        pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
+
+        Z done[VY];
+        float h[VY];
+        pass_y<B>(m, sums + half * sums_words + read, h);
+        pass_z<B, Z>(m, phase, h, waiting, done);
+        if (p >= before) {
+            store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
+            out += m.out_plane;
         }
-        if (loads)
-            copy.end(m, s, copies, places, next);
+        copy.end(m, s, copies, places, next);
+        phase = phase + 1 == PERIOD<B> ? 0 : phase + 1;
         last = stage;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         half ^= 1;
     }
+    __pipeline_wait_prior(0); /* a copy must not outlive the shared memory it goes to */
     if (BYTES != 4 && m.nearest.clips)
         add_tally(counted, m.counts);
 }
@@ -409,7 +407,7 @@ size_t most_shared()
 template <class B> typename B::shape shape_of(const struct gf_plan *plan)
 {
     return {static_cast<int32_t>(plan->size[0]), static_cast<int32_t>(plan->size[1]),
-            (4 - static_cast<int32_t>(plan->size[0]) / 2 % 4) % 4};
+            lead_of(static_cast<int>(plan->size[0]))};
 }
 
 template <int SIZE, typename Z, class B>
@@ -475,6 +473,8 @@ const struct choice choices[] = {
     any_choice<march_build<0, 33, 15, 64, 2, 512, 2, 1>>(),
 };
 
+bool odd(uint32_t taps) { return taps % 2 == 1 && taps <= MOST; }
+
 const struct choice *choice_of(const struct gf_plan *plan)
 {
     const uint32_t *size = plan->size;
@@ -483,7 +483,7 @@ const struct choice *choice_of(const struct gf_plan *plan)
 
     for (size_t i = 0; i < GF_COUNT(choices) && kind != KINDS; i++) {
         const struct choice *c = &choices[i];
-        bool xy = c->xy == 0 ? size[0] <= MOST && size[1] <= MOST
+        bool xy = c->xy == 0 ? odd(size[0]) && odd(size[1])
                              : size[0] == c->xy && size[1] == c->xy;
         if (xy && size[2] >= c->least_z && size[2] <= c->most_z && c->launch[kind] != nullptr &&
             c->shared(plan) <= most)

@@ -31,7 +31,11 @@ struct gf_gpu_info {
  * usable device (0.2 s), because only that tells whether it can be used. */
 enum gf_status gf_devices_list(struct gf_gpu_info **list, unsigned *count, struct gf_error *e);
 
-/* For --version: "13.0, for sm_75 sm_80 ..." or "not built in". Starts nothing. */
+/* One of them: GF_EDEVICE, and a line as above, also when there is none of this index or it
+ * cannot be used. Touches no other GPU. */
+enum gf_status gf_device_find(unsigned index, struct gf_gpu_info *info, struct gf_error *e);
+
+/* For --version: "13.0, for sm_75 sm_80 ..."; NULL in a build without CUDA. Starts nothing. */
 const char *gf_devices_built(void);
 
 #ifdef __cplusplus

@@ -79,7 +79,7 @@ static void text_machine(struct gf_buffer *t, const struct machine *m)
 static void json_or_null(struct gf_buffer *t, const char *name, const char *text)
 {
     gf_buffer_printf(t, ", \"%s\": ", name);
-    if (*text)
+    if (text && *text)
         gf_buffer_json(t, text);
     else
         gf_buffer_text(t, "null");
@@ -106,7 +106,8 @@ static void json_version(struct gf_buffer *t, const char *name, int version)
 static void json_machine(struct gf_buffer *t, const struct machine *m)
 {
     gf_buffer_printf(t, "{\"cpu\": {\"instructions\": \"%s\", \"processors\": %u},\n \"cuda\": "
-                     "{\"built\": \"%s\"", m->instructions, m->processors, gf_devices_built());
+                     "{\"gpus_visible\": %u", m->instructions, m->processors, m->gpus);
+    json_or_null(t, "built", gf_devices_built());
     if (m->gpus) {
         json_version(t, "driver", m->gpu->driver);
         json_version(t, "runtime", m->gpu->runtime);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* devices.h has these words for it. */
-static bool built_with_cuda(void) { return strcmp(gf_devices_built(), "not built in") != 0; }
+static bool built_with_cuda(void) { return gf_devices_built() != NULL; }
 
 bool gf_is_gpu(const struct gf_backend *backend)
 {
@@ -34,10 +33,9 @@ enum gf_status gf_engine_init(struct gf_engine *engine, const struct gf_request 
 {
     *engine = (struct gf_engine){.request = r, .automatic = strcmp(r->device, "auto") == 0};
     if (strcmp(r->device, "cuda") == 0 && !built_with_cuda()) {
-        struct gf_gpu_info *list;
+        struct gf_gpu_info gpu;
         struct gf_error mine;
-        unsigned count;
-        return refuse(engine, gf_devices_list(&list, &count, &mine), &mine, e);
+        return refuse(engine, gf_device_find(r->gpu, &gpu, &mine), &mine, e);
     }
     return GF_OK;
 }
@@ -66,32 +64,26 @@ void gf_engine_choose(const struct gf_engine *engine, const struct gf_plan *plan
         choice->backend = &gf_backend_cpu;
 }
 
-static void give_up(struct gf_engine *engine, const struct gf_error *e)
+/* An image that takes too much memory says nothing of the next one. */
+static void give_up(struct gf_engine *engine, enum gf_status status, const struct gf_error *e)
 {
-    engine->gpu_failed = true;
+    engine->gpu_failed = status != GF_EMEMORY;
     engine->why = *e;
 }
 
 enum gf_status gf_engine_look(struct gf_engine *engine, struct gf_choice *choice,
                               struct gf_error *e)
 {
-    struct gf_gpu_info *list = NULL;
+    struct gf_gpu_info gpu;
     struct gf_error mine = {""};
-    unsigned count, index = engine->request->gpu;
     enum gf_status status;
     if (choice->backend != &gf_backend_cuda || engine->gpu[0] != '\0')
         return GF_OK;
-    status = gf_devices_list(&list, &count, &mine);
-    if (status == GF_OK && index >= count)
-        status = gf_fail(&mine, GF_EDEVICE, "there %s %u GPU%s, counted from 0; see gpufilt "
-                         "devices", count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
-    else if (status == GF_OK && !list[index].usable)
-        status = gf_fail(&mine, GF_EDEVICE, "%s: %s", list[index].name, list[index].why_not);
-    else if (status == GF_OK)
-        snprintf(engine->gpu, sizeof engine->gpu, "%s", list[index].name);
-    gf_free(list);
+    status = gf_device_find(engine->request->gpu, &gpu, &mine);
+    if (status == GF_OK)
+        snprintf(engine->gpu, sizeof engine->gpu, "%s", gpu.name);
     if (status != GF_OK && engine->automatic) {
-        give_up(engine, &mine);
+        give_up(engine, status, &mine);
         choice->backend = &gf_backend_cpu;
         return GF_OK;
     }
@@ -161,7 +153,7 @@ enum gf_status gf_engine_open(struct gf_engine *engine, const struct gf_backend 
             return status;
         if (!engine->automatic)
             return refuse(engine, status, &mine, e);
-        give_up(engine, &mine);
+        give_up(engine, status, &mine);
         gf_print_note("%s: done on the CPU: %s", name, mine.text);
     }
     *backend = &gf_backend_cpu;
@@ -173,7 +165,7 @@ bool gf_engine_gives_up(struct gf_engine *engine, const struct gf_backend *backe
 {
     if (status == GF_OK || status == GF_ESIGNAL || !engine->automatic || !gf_is_gpu(backend))
         return false;
-    give_up(engine, e);
+    give_up(engine, status, e);
     gf_print_warning("%s: the rest is done on the CPU: %s", name, e->text);
     return true;
 }

@@ -320,7 +320,11 @@ static enum gf_status run_into_folder(const struct gf_request *r, const struct g
         struct gf_error mine = {""};
         enum gf_status one = run_one(r, kernel, engine, r->operands[i], folder.names[i],
                                      &mine);
-        if (one == GF_ESIGNAL || one == GF_EDEVICE || (one != GF_OK && r->operand_count == 1)) {
+        if (one == GF_EDEVICE && i + 1 < r->operand_count) {
+            status = gf_fail(e, one, "%s; %zu of %zu files are not done", mine.text,
+                             r->operand_count - i, r->operand_count);
+        } else if (one == GF_ESIGNAL || one == GF_EDEVICE ||
+                   (one != GF_OK && r->operand_count == 1)) {
             *e = mine;
             status = one;
         } else if (one != GF_OK) {

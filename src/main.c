@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "help.h"
 #include "io/file.h"
+#include "io/spread.h"
 #include "message.h"
 #include "signals.h"
 
@@ -31,6 +32,8 @@ static enum gf_status run(const struct gf_request *request, struct gf_error *e)
     if (request->help)
         return request->command ? gf_help_command(request->command, e) : gf_help_program(e);
     gf_message_set_verbosity(request->quiet ? GF_QUIET : request->verbose ? GF_VERBOSE : GF_NORMAL);
+    if (request->jobs)
+        gf_spread_limit(request->jobs);
     gf_memory_set_limit(request->max_memory ? request->max_memory : half_of_memory());
     return request->command->run(request, e);
 }

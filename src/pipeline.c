@@ -183,6 +183,7 @@ static enum gf_status stage_filter(struct pipeline *p, uint64_t index, struct gf
     status = p->backend->run(p->backend_state, &from, &to, &counts, e);
     if (gf_engine_gives_up(p->engine, p->backend, status, p->reader->name, e)) {
         close_backend(p);
+        p->backend = &gf_backend_cpu;
         GF_TRY(open_backend(p, e));
         counts = (struct gf_counts){0};
         status = p->backend->run(p->backend_state, &from, &to, &counts, e);
@@ -284,25 +285,6 @@ static void filter_steps(struct pipeline *p)
     }
 }
 
-static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
-{
-    pthread_t reader, writer;
-    if (pthread_create(&reader, NULL, reader_thread, p) != 0)
-        return gf_fail(e, GF_EMEMORY, "%s: no thread could be started; try -j 1", p->reader->name);
-    if (pthread_create(&writer, NULL, writer_thread, p) != 0) {
-        struct gf_error none;
-        note(p, &p->written, gf_fail(&none, GF_EMEMORY, "no thread"), &none);
-        pthread_join(reader, NULL);
-        return gf_fail(e, GF_EMEMORY, "%s: no thread could be started; try -j 1", p->reader->name);
-    }
-    filter_steps(p);
-    pthread_join(reader, NULL);
-    pthread_join(writer, NULL);
-    if (p->status != GF_OK && e)
-        *e = p->error;
-    return p->status;
-}
-
 static enum gf_status run_in_turn(struct pipeline *p, struct gf_error *e)
 {
     GF_TRY(open_backend(p, e));
@@ -312,6 +294,26 @@ static enum gf_status run_in_turn(struct pipeline *p, struct gf_error *e)
         GF_TRY(stage_write(p, i, e));
     }
     return GF_OK;
+}
+
+static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
+{
+    pthread_t reader, writer;
+    if (pthread_create(&reader, NULL, reader_thread, p) != 0)
+        return run_in_turn(p, e);
+    if (pthread_create(&writer, NULL, writer_thread, p) != 0) {
+        struct gf_error none;
+        note(p, &p->written, gf_fail(&none, GF_EMEMORY, "no thread"), &none);
+        pthread_join(reader, NULL);
+        return gf_fail(e, GF_EMEMORY, "%s: no thread could be started; end other programs, or use "
+                       "--device cpu -j 1", p->reader->name);
+    }
+    filter_steps(p);
+    pthread_join(reader, NULL);
+    pthread_join(writer, NULL);
+    if (p->status != GF_OK && e)
+        *e = p->error;
+    return p->status;
 }
 
 static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)

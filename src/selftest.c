@@ -4,6 +4,7 @@
 #include "devices.h"
 #include "engine.h"
 #include "filter.h"
+#include "message.h"
 #include "output.h"
 #include "planner.h"
 #include "processors.h"
@@ -52,6 +53,7 @@ struct selftest {
     unsigned count;
     struct gf_error no_gpu;       /* why none is compared, "" when one is */
     struct gf_buffer json;
+    unsigned reported;            /* cases in `json` */
 };
 
 /* ---- what is compared ---- */
@@ -78,6 +80,7 @@ static enum gf_status find_subjects(struct selftest *t, struct gf_error *e)
     struct gf_engine engine;
     struct gf_gpu_info *list = NULL;
     unsigned gpus = 0;
+    enum gf_status status;
 
     add_subject(t, &gf_backend_cpu, 0);
     GF_TRY(gf_engine_init(&engine, r, e));
@@ -86,11 +89,17 @@ static enum gf_status find_subjects(struct selftest *t, struct gf_error *e)
     } else if (backend) {
         GF_TRY(gf_engine_look(&engine, &choice, e));
         add_subject(t, backend, (int)r->gpu);
-    } else if (gf_devices_list(&list, &gpus, &t->no_gpu) == GF_OK) {
+    } else {
+        status = gf_devices_list(&list, &gpus, &t->no_gpu);
+        if (status != GF_OK && status != GF_EDEVICE)
+            return gf_fail(e, status, "%s", t->no_gpu.text);
         for (unsigned i = 0; i < gpus; i++)
             if (list[i].usable)
                 add_subject(t, &gf_backend_cuda, list[i].index);
-        if (t->count == 1)
+            else
+                gf_print_warning("cuda:%d is not tested: %s: %s", list[i].index, list[i].name,
+                                 list[i].why_not);
+        if (t->count == 1 && gpus > 0)
             gf_fail(&t->no_gpu, GF_OK, "%s: %s", list[0].name, list[0].why_not);
         gf_free(list);
     }
@@ -368,7 +377,7 @@ static enum gf_status report(struct selftest *t, const struct trial *trial,
     char kind[48], shape[64];
     describe(trial, plan, kind, shape);
     if (t->request->json) {
-        gf_buffer_printf(&t->json, "%s\n  {\"command\": ", t->json.size > 12 ? "," : "");
+        gf_buffer_printf(&t->json, "%s\n  {\"command\": ", t->reported++ > 0 ? "," : "");
         gf_buffer_json(&t->json, trial->line);
         gf_buffer_printf(&t->json, ", \"type\": \"%s\", \"shape\": \"%s\", \"same\": %s}",
                          gf_type_name(trial->type), shape, same ? "true" : "false");

@@ -35,7 +35,8 @@ enum gf_status gf_help_version(struct gf_error *e)
     gf_buffer_printf(&t, "gpufilt %s\n", GPUFILT_VERSION);
     gf_buffer_printf(&t, "compiler   %s, %s\n", COMPILER, HOOKS);
     gf_buffer_printf(&t, "cpu        %s\n", kernels->name);
-    gf_buffer_printf(&t, "cuda       %s\n", gf_devices_built());
+    gf_buffer_printf(&t, "cuda       %s\n",
+                     gf_devices_built() ? gf_devices_built() : "not built in");
     gf_buffer_printf(&t, "libraries  libpng %s, libtiff %.*s, zlib %s\n", png_get_libpng_ver(NULL),
                      (int)strcspn(number, "\n"), number, zlibVersion());
     return gf_output_text(&t, false, e);

@@ -6,7 +6,8 @@ set -eu
 [ $# -gt 0 ] || { echo "usage: check_host_calls.sh OBJECT..." >&2; exit 2; }
 failed=0
 for object in "$@"; do
-    if nm -u "$object" | grep -qw exit; then
+    undefined=$(nm -u "$object")
+    if grep -qw exit <<<"$undefined"; then
         echo "$object: its host code calls a function that is for the device alone"
         failed=1
     fi

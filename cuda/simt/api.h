@@ -32,20 +32,24 @@ namespace api {
     X(ErrorInvalidDeviceFunction, 98, "invalid device function")                               \
     X(ErrorNoDevice, 100, "no CUDA-capable device is detected")                                \
     X(ErrorInvalidDevice, 101, "invalid device ordinal")                                       \
-    X(ErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device") \
+    X(ErrorNoKernelImageForDevice, 209,                                                        \
+      "no kernel image is available for execution on the device")                              \
     X(ErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                       \
     X(ErrorInvalidResourceHandle, 400, "invalid resource handle")                              \
     X(ErrorNotReady, 600, "device not ready")                                                  \
     X(ErrorIllegalAddress, 700, "an illegal memory access was encountered")                    \
     X(ErrorLaunchOutOfResources, 701, "too many resources requested for launch")               \
     X(ErrorLaunchTimeout, 702, "the launch timed out and was terminated")                      \
-    X(ErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
-    X(ErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region") \
+    X(ErrorHostMemoryAlreadyRegistered, 712,                                                   \
+      "part or all of the requested memory range is already mapped")                           \
+    X(ErrorHostMemoryNotRegistered, 713,                                                       \
+      "pointer does not correspond to a registered memory region")                             \
     X(ErrorMisalignedAddress, 716, "misaligned address")                                       \
     X(ErrorLaunchFailure, 719, "unspecified launch failure")                                   \
     X(ErrorNotPermitted, 800, "operation not permitted")                                       \
     X(ErrorNotSupported, 801, "operation not supported")                                       \
-    X(ErrorSystemDriverMismatch, 803, "system has unsupported display driver / cuda driver combination") \
+    X(ErrorSystemDriverMismatch, 803,                                                          \
+      "system has unsupported display driver / cuda driver combination")                       \
     X(ErrorUnknown, 999, "unknown error")
 
 #define SIMT_ERROR(name, number, text) cuda##name = number,

@@ -1,8 +1,7 @@
 /* A block's threads as fibers. A thread runs until it waits or returns, then the next one that
- * can: in the order of their numbers, or shuffled by GPUFILT_TEST_SIMT_ORDER, the seed (with an
- * odd one the last block comes first). A fiber whose
- * thread has returned takes the next one that has not begun, so that a kernel without barriers
- * needs one fiber. */
+ * can: in the order of their numbers, or shuffled by the seed GPUFILT_TEST_SIMT_ORDER (with an
+ * odd one the last block comes first). A fiber whose thread has returned takes the next one that
+ * has not begun, so that a kernel without barriers needs one fiber. */
 #include "async.h"
 #include "machine_internal.h"
 #include "memory.h"
@@ -36,13 +35,6 @@ struct warp_state {
 };
 static struct warp_state warps[max_threads / warp_size];
 
-static bool take(unsigned n)
-{
-    ready[n / 64] &= ~(uint64_t(1) << n % 64);
-    last = n;
-    return true;
-}
-
 static uint64_t random_number()
 {
     order_state ^= order_state << 13;
@@ -65,7 +57,8 @@ static struct thread *next_ready()
     for (unsigned i = 0, at = from / 64; i <= words; i++) {
         if (w) {
             unsigned n = at * 64 + static_cast<unsigned>(__builtin_ctzll(w));
-            take(n);
+            ready[n / 64] &= ~(uint64_t(1) << n % 64);
+            last = n;
             return &threads[n];
         }
         at = at + 1 == words ? 0 : at + 1;
@@ -119,7 +112,7 @@ static const char *short_name(const char *file)
                      "%s in %s at %s:%d",
                      name_of(at_barrier), thread_of(at_warp), warp_names[at_warp->kind],
                      short_name(at_warp->file), at_warp->line);
-    /* Barriers of threads that returned are found when they return. */
+    /* Where threads returned, the barrier they leave out was reported then. */
     const struct thread *t = at_warp ? at_warp : at_barrier;
     fail_at_line(t->file, t->line, "%s waits for lanes of mask 0x%08x that do not come: %s",
                  at_warp ? warp_names[t->kind] : "__syncthreads", t->mask, name_of(t));
@@ -437,10 +430,10 @@ static void set_threads(dim3 grid, dim3 block)
     thread_count = n;
 }
 
-static bool run_block(unsigned x, unsigned y, unsigned z)
+static bool run_block(uint3 block)
 {
     for (unsigned i = 0; i < thread_count; i++) {
-        threads[i].place.block = {x, y, z};
+        threads[i].place.block = block;
         threads[i].fiber = nullptr;
         set_ready(&threads[i]);
     }
@@ -481,9 +474,10 @@ cudaError_t run_grid(const struct kernel_call *call, dim3 grid, dim3 block, size
     uint64_t count = uint64_t(grid.x) * grid.y * grid.z;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t n = order_seed % 2 ? count - 1 - i : i;
-        if (!run_block(static_cast<unsigned>(n % grid.x), static_cast<unsigned>(n / grid.x % grid.y),
-                       static_cast<unsigned>(n / grid.x / grid.y))) {
-            report_failure(call->kernel);
+        uint3 at = {static_cast<unsigned>(n % grid.x), static_cast<unsigned>(n / grid.x % grid.y),
+                    static_cast<unsigned>(n / grid.x / grid.y)};
+        if (!run_block(at)) {
+            report_failure();
             return failure.error;
         }
     }

@@ -1,4 +1,11 @@
-/* What tests ask of the simt device, beside the CUDA API. */
+/* What tests ask of the simt device, beside the CUDA API. The environment says the same to a
+ * whole program:
+ *     GPUFILT_TEST_CUDA=N[:ERROR[:sticky]]  call number N fails with this error, by its name or
+ *                                           number (cudaErrorMemoryAllocation)
+ *     GPUFILT_TEST_CUDA_MEMORY=BYTES        memory of each device (2 GiB)
+ *     GPUFILT_TEST_CUDA_DEVICES=N|driver    how many there are (1); a driver that is too old
+ *     GPUFILT_TEST_SIMT_ORDER=SEED          threads take turns in another order
+ *     CUDA_VISIBLE_DEVICES                  as CUDA has it */
 #ifndef GPUFILT_SIMT_CONTROL_H
 #define GPUFILT_SIMT_CONTROL_H
 

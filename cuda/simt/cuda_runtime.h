@@ -1,8 +1,8 @@
 /* The CUDA runtime API on the simt device: a CUDA source that includes this file instead of
  * the toolkit's compiles as plain C++17 and runs on the host's processor, one block after
  * another, every access checked. Everything is in namespace simt, so that one program may also
- * hold the real runtime. See machine.h for what kernels do, machine.cpp and its neighbours for
- * how. */
+ * hold the real runtime. machine.h is what kernels ask of the machine; block.cpp runs them,
+ * check.cpp and race.cpp look at their accesses, stream.cpp orders the work. */
 #ifndef GPUFILT_SIMT_CUDA_RUNTIME_H
 #define GPUFILT_SIMT_CUDA_RUNTIME_H
 

@@ -188,7 +188,7 @@ SIMT_INLINE float max(float a, float b) { return fmaxf(a, b); }
 SIMT_INLINE double min(double a, double b) { return fmin(a, b); }
 SIMT_INLINE double max(double a, double b) { return fmax(a, b); }
 
-/* ---- conversions: too large saturates; NaN gives 0, or the top bit where either is 64 bits ---- */
+/* ---- conversions: too large saturates; NaN gives 0, or the top bit where one is 64 bits ---- */
 template <typename To, typename From> SIMT_INLINE To saturating(From v)
 {
     using limits = std::numeric_limits<To>;

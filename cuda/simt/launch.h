@@ -52,10 +52,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
                   "kernel parameters are at most 4 KiB");
     static_assert((std::is_trivially_copyable_v<std::decay_t<Parameters>> && ...),
                   "kernel parameters are copied as bytes");
+    auto copy = std::make_shared<block>(
+        block{kernel, {static_cast<Parameters>(std::forward<Arguments>(values))...}});
     return launch(config,
-                  {reinterpret_cast<const void *>(kernel), run_thread<Parameters...>,
-                   std::make_shared<block>(
-                       block{kernel, {static_cast<Parameters>(std::forward<Arguments>(values))...}})});
+                  {reinterpret_cast<const void *>(kernel), run_thread<Parameters...>, copy});
 }
 
 }

@@ -37,8 +37,8 @@ cudaError_t run_grid(const struct kernel_call *call, dim3 grid, dim3 block, size
 /* ---- report.cpp ---- */
 
 /* Ends the launch: from a thread of a kernel, with what it did wrong. `site` and `other` are
- * code addresses, or NULL: the line begins with the place of the first and ends with
- * `other_text` and the place of the second. */
+ * code addresses: the line begins with the place of the first and ends with `other_text` and the
+ * place of the second, where that is not NULL. */
 struct failure {
     cudaError_t error;
     const void *site, *other;
@@ -54,7 +54,7 @@ extern struct failure failure;
     __attribute__((format(printf, 3, 4)));
 [[noreturn]] void abandon_block();
 /* Prints the line on standard error and keeps it for last_report(). */
-void report_failure(const void *kernel);
+void report_failure();
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "thread (5,0,0) of block (0,1,0)", in one of a few buffers. */

@@ -334,6 +334,7 @@ void fail_if_unwritten()
     if (!unwritten.set)
         return;
     unwritten.set = false;
+    failure.other = nullptr;
     fail(cudaErrorLaunchFailure, unwritten.site,
          "%s of byte %zu of shared memory, which no thread of the block wrote: %s",
          access_names[unwritten.access], unwritten.byte, name_of(&threads[unwritten.thread]));

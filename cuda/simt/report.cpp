@@ -82,14 +82,14 @@ void report(const char *format, ...)
     print_line();
 }
 
-void report_failure(const void *kernel)
+void report_failure()
 {
     char place[400], other[400] = "";
 
     if (failure.file)
         snprintf(place, sizeof place, "%s:%d", failure.file, failure.line);
     else
-        site_name(place, sizeof place, failure.site ? failure.site : kernel);
+        site_name(place, sizeof place, failure.site);
     if (failure.other) {
         char other_place[300];
         site_name(other_place, sizeof other_place, failure.other);

@@ -18,6 +18,10 @@ struct part {
     struct gf_error error;
 };
 
+static unsigned thread_limit; /* 0: all processors */
+
+void gf_spread_limit(unsigned threads) { thread_limit = threads; }
+
 static void *move_part(void *argument)
 {
     struct part *p = argument;
@@ -29,7 +33,8 @@ enum gf_status gf_spread(size_t size, gf_spread_part *part, void *context, struc
 {
     struct part parts[MOST_PARTS];
     pthread_t threads[MOST_PARTS];
-    size_t count = gf_min(gf_min(size / PART_BYTES, gf_processors()), MOST_PARTS), started = 1;
+    size_t most = thread_limit ? thread_limit : gf_processors(), started = 1;
+    size_t count = gf_min(gf_min(size / PART_BYTES, most), MOST_PARTS);
 
     if (count < 2)
         return part(context, 0, size, e);

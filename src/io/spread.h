@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Threads at most, the caller included; as long as nobody says, all processors. Not for use
+ * while a transfer is under way. */
+void gf_spread_limit(unsigned threads);
+
 /* Moves bytes [begin, end) of the transfer; called from several threads at once. */
 typedef enum gf_status gf_spread_part(void *context, size_t begin, size_t end,
                                       struct gf_error *e);

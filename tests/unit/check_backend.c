@@ -9,10 +9,11 @@
  *
  * (or GPUFILT_CHECK_SEED, GPUFILT_CHECK_ITERATIONS in the environment). --backend compares one
  * alone; exit status 77 when its device is not there, unless GPUFILT_REQUIRE_GPU=1 is in the
- * environment. --fixed N runs fixed plan N alone. --some leaves out fixed plans, but no combination of types, border, dimension
- * and kind; it is what the slow simt device gets. A failure prints
- * the parameters and the seed that repeats it. NaN is compared as bits too: backends store
- * one NaN whatever the sum made of it. */
+ * environment. --some leaves out fixed plans, but no combination of types, border, dimension
+ * and kind: for the slow simt device. --fixed N runs fixed plan N alone. A failure prints the
+ * parameters and the seed that repeats it. NaN is compared as bits too: backends store one NaN
+ * whatever the sum made of it.
+ */
 #include "alloc.h"
 #include "backend.h"
 #include "cpu/kernels.h"

@@ -273,8 +273,9 @@ static void common_plan(struct gf_plan *p)
             sum = 0;
             for (uint32_t i = 0; i < size[a]; i++) {
                 double tap = exact ? (double)(1 + below(most)) : (0.5 + uniform()) / size[a];
-                factor[a][i] = size[a] == 1 ? 1 : symmetric && i > w / 2 ? factor[a][w - 1 - i] : tap;
-                sum += factor[a][i];
+                if (symmetric && i > w / 2)
+                    tap = factor[a][w - 1 - i];
+                sum += factor[a][i] = size[a] == 1 ? 1 : tap;
             }
             product *= sum;
         }

@@ -96,7 +96,8 @@ static const struct wrong table[] = {
      "which an async copy fills that was not waited for"},
     {KERNEL(async_overwritten), 1, 32, 128, cudaErrorLaunchFailure,
      "which an async copy fills that was not waited for"},
-    {KERNEL(async_misaligned), 1, 32, 128, cudaErrorMisalignedAddress, "more than a multiple of that"},
+    {KERNEL(async_misaligned), 1, 32, 128, cudaErrorMisalignedAddress,
+     "more than a multiple of that"},
 };
 
 static constexpr int most = 256;
