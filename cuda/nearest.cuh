@@ -43,37 +43,28 @@ __device__ inline int32_t quotient(const struct nearest &r, int32_t sum)
     return sum < 0 ? -static_cast<int32_t>(q) : static_cast<int32_t>(q);
 }
 
-__device__ inline int32_t saturated(const struct nearest &r, int32_t v, struct tally &t)
+/* Both without branches: where something clips, it is often much. `counts`: whether this one is
+ * to be counted, 1 or 0. */
+__device__ inline int32_t saturated(const struct nearest &r, int32_t v, uint32_t counts,
+                                    struct tally &t)
 {
-    if (v < r.lowest) {
-        t.low++;
-        return r.lowest;
-    }
-    if (v > r.highest) {
-        t.high++;
-        return r.highest;
-    }
-    return v;
+    t.low += v < r.lowest ? counts : 0;
+    t.high += v > r.highest ? counts : 0;
+    return v < r.lowest ? r.lowest : v > r.highest ? r.highest : v;
 }
 
 /* A float sum that is a value times 1 / scale. */
-__device__ inline int32_t rounded(const struct nearest &r, float sum, struct tally &t)
+__device__ inline int32_t rounded(const struct nearest &r, float sum, uint32_t counts,
+                                  struct tally &t)
 {
-    float v = rintf(sum * r.scale);
+    float v = rintf(sum * r.scale), lowest = static_cast<float>(r.lowest);
+    float highest = static_cast<float>(r.highest);
 
-    if (v != v) {
-        t.nan++;
-        return 0;
-    }
-    if (v < static_cast<float>(r.lowest)) {
-        t.low++;
-        return r.lowest;
-    }
-    if (v > static_cast<float>(r.highest)) {
-        t.high++;
-        return r.highest;
-    }
-    return static_cast<int32_t>(v);
+    t.nan += v != v ? counts : 0;
+    t.low += v < lowest ? counts : 0;
+    t.high += v > highest ? counts : 0;
+    v = v != v ? 0.0f : v;
+    return static_cast<int32_t>(v < lowest ? lowest : v > highest ? highest : v);
 }
 
 /* N sums as samples: the bits of each are the low ones of a word, whose others may be set. Of
@@ -88,11 +79,10 @@ __device__ inline void nearest_samples(const struct nearest &r, const float (&su
         return;
     }
     GF_UNROLL for (int i = 0; i < N; i++) {
-        bits[i] = 0;
-        if (!(inside >> i & 1))
-            continue;
-        int32_t v = r.by_scale ? rounded(r, sum[i], t)
-                               : saturated(r, quotient(r, static_cast<int32_t>(sum[i])), t);
+        uint32_t counts = inside >> i & 1;
+        int32_t v = r.by_scale
+                        ? rounded(r, sum[i], counts, t)
+                        : saturated(r, quotient(r, static_cast<int32_t>(sum[i])), counts, t);
         bits[i] = static_cast<uint32_t>(v);
     }
 }
@@ -107,8 +97,7 @@ __device__ inline void nearest_samples(const struct nearest &r, const int32_t (&
         return;
     }
     GF_UNROLL for (int i = 0; i < N; i++)
-        bits[i] = inside >> i & 1
-                      ? static_cast<uint32_t>(saturated(r, quotient(r, sum[i]), t)) : 0;
+        bits[i] = static_cast<uint32_t>(saturated(r, quotient(r, sum[i]), inside >> i & 1, t));
 }
 
 /* ---- host ---- */

@@ -37,7 +37,7 @@ bool fill_fits(const struct gf_plan *plan)
     return static_cast<double>(static_cast<float>(plan->fill)) == plan->fill;
 }
 
-int32_t floor_to_4(int64_t v) { return static_cast<int32_t>(v - (v % 4 + 4) % 4); }
+int32_t floor_to_8(int64_t v) { return static_cast<int32_t>(v - (v % 8 + 8) % 8); }
 
 }
 
@@ -76,7 +76,7 @@ struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk, 
     m.out_width = static_cast<int32_t>(plan->out.width);
     m.rows = chunk->rows;
     m.planes = chunk->planes;
-    m.first_in = floor_to_4(first);
+    m.first_in = floor_to_8(first);
     m.first_out = m.first_in - static_cast<int32_t>(first);
     m.tiles_x = static_cast<uint32_t>(gf_ceil_div(plan->out.width - m.first_out, tx));
     m.tiles_y = static_cast<uint32_t>(gf_ceil_div(chunk->rows, ty));

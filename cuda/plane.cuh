@@ -46,8 +46,8 @@ struct march {
     int32_t taps[3];
     bool skips[3];                  /* separable: the axis has no pass */
     int32_t lead;                   /* see tile_shape */
-    int32_t first_in;               /* input column of the first tile's column 0; a multiple of 4 */
-    int32_t first_out;              /* output column of the first tile's first output, -3 .. 0 */
+    int32_t first_in;               /* input column of the first tile's column 0; a multiple of 8 */
+    int32_t first_out;              /* output column of the first tile's first output, -7 .. 0 */
     gf_border border;
     uint32_t bytes;                 /* of a sample */
     uint32_t flip;                  /* the sign bit of every sample of a word, where it has one */
@@ -57,14 +57,14 @@ struct march {
     unsigned long long *counts;
 };
 
-/* Words in front of the first tap, so that the centre of `taps` taps is on a multiple of 4. */
-GF_INLINE constexpr int lead_of(int taps) { return (4 - taps / 2 % 4) % 4; }
+/* Words in front of the first tap, so that the centre of `taps` taps is on a multiple of 8. */
+GF_INLINE constexpr int lead_of(int taps) { return (8 - taps / 2 % 8) % 8; }
 
 /* A tile of TX by TY outputs under kx by ky taps, as it lies in shared memory; K taps along
  * both where K is not 0. Column `lead` is under the first tap of the first output: with a
- * centred mask and no shift, column 0 is then a multiple of 4 of the image, and rows are copied
- * in chunks of 4 samples. The pitch is 4 modulo 8, so that lanes 8 words apart in two
- * neighbouring rows meet in no bank. */
+ * centred mask and no shift, column 0 is then a multiple of 8 of the image, 32 bytes of floats,
+ * which is what the L2 cache hands out; rows are copied in chunks of 4 samples. The pitch is 4
+ * modulo 8, so that lanes 8 words apart in two neighbouring rows meet in no bank. */
 template <int K, int TX_, int TY_, int THREADS_, int MOST, int ROUND = 1> struct tile_shape {
     static constexpr int TX = TX_, TY = TY_, THREADS = THREADS_;
     static constexpr bool FIXED = K > 0;
@@ -74,15 +74,15 @@ template <int K, int TX_, int TY_, int THREADS_, int MOST, int ROUND = 1> struct
     GF_INLINE int ky() const { return K > 0 ? K : y_taps; }
     GF_INLINE int lead() const { return K > 0 ? lead_of(K) : first_tap; }
     GF_INLINE int rows() const { return TY + ky() - 1; }
-    GF_INLINE int columns() const { return (lead() + TX + kx() - 1 + 3) / 4 * 4; }
-    GF_INLINE int pitch() const { return columns() % 8 == 4 ? columns() : columns() + 4; }
+    GF_INLINE int columns() const { return (lead() + TX + kx() - 1 + 7) / 8 * 8; }
+    GF_INLINE int pitch() const { return columns() + 4; }
     /* Rows that there is room for; those after rows() are never copied. */
     GF_INLINE int held() const { return (rows() + ROUND - 1) / ROUND * ROUND; }
     GF_INLINE int words() const { return held() * pitch(); }
     /* Threads copy one chunk of copied() rows at a time, at most EACH times. */
     GF_INLINE int chunks() const { return columns() / 4; }
     GF_INLINE int copied() const { return THREADS / chunks(); }
-    static constexpr int WIDEST = (3 + TX + MOST - 1 + 3) / 4, TALLEST = TY + MOST - 1;
+    static constexpr int WIDEST = (7 + TX + MOST - 1 + 7) / 8 * 2, TALLEST = TY + MOST - 1;
     static constexpr int EACH = (TALLEST + THREADS / WIDEST - 1) / (THREADS / WIDEST);
     /* What find_edges needs. */
     GF_INLINE int edge_words() const { return (rows() + columns() + 3) / 4 * 4; }

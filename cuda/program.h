@@ -2,6 +2,9 @@
 #ifndef GPUFILT_CUDA_PROGRAM_H
 #define GPUFILT_CUDA_PROGRAM_H
 
+/* First, because the simt device has its own memcpy. */
+#include <cuda_runtime.h>
+
 /* In C a struct and a function may share a name. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -107,7 +107,8 @@ template <typename S, gf_type TYPE, int VX, int SIZE>
 __device__ inline void window_read(struct window<TYPE, VX, SIZE> &w, const unsigned char *row,
                                    int group, int lane)
 {
-    constexpr int before = w.before, own = w.own;
+    using view = window<TYPE, VX, SIZE>;
+    constexpr int before = view::before, own = view::own;
     constexpr int near = before < own ? before : own, far = before - near;
     int at = 4 * own * (group * WARP + lane);
 

@@ -35,7 +35,7 @@ template <int K_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_> stru
 template <class B, typename A>
 __device__ inline void add_plane(const A *tile, A (&sum)[B::K][B::VY][VX])
 {
-    constexpr int K = B::K, LEAD = lead_of(K), QUADS = (LEAD + VX + K - 1 + 3) / 4;
+    constexpr int K = B::K, LEAD = lead_of(K) % 4, QUADS = (LEAD + VX + K - 1 + 3) / 4;
     typename B::shape s = {};
 
     GF_UNROLL for (int r = 0; r < B::VY + K - 1; r++) {
@@ -138,7 +138,7 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     int32_t in_planes = static_cast<int32_t>(t.planes) + K - 1;
     int column = static_cast<int>(threadIdx.x) % ACROSS * VX;
     int row = static_cast<int>(threadIdx.x) / ACROSS * VY;
-    int32_t read = row * s.pitch() + column, x = t.x + column;
+    int32_t read = row * s.pitch() + column + s.lead() / 4 * 4, x = t.x + column;
     struct row_part part = part_of(m, x);
     int32_t rows = clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
     char *out = m.out + t.z * m.out_plane +

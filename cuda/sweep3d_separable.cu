@@ -44,7 +44,7 @@ template <class B> __device__ inline struct x_share find_share(const typename B:
     int high = lane / 8, octet = lane % 4 + high * 4 % OCTETS;
 
     x.row = static_cast<int>(threadIdx.x) / 32 * B::X_ROWS + lane / 4 % 2 + high * 4 / OCTETS * 2;
-    x.from = x.row * s.pitch() + octet * OCTET;
+    x.from = x.row * s.pitch() + octet * OCTET + s.lead() / 4 * 4;
     x.to = x.row * B::SUMS_PITCH + octet * OCTET;
     GF_KEEP(x.from);
     GF_KEEP(x.to);
@@ -62,7 +62,7 @@ __device__ inline void store_octet(float *to, const float *sum)
 
 template <int K> __device__ inline void sum_x(const float *tile, float *sums)
 {
-    constexpr int LEAD = lead_of(K), QUADS = quads_of(LEAD, K);
+    constexpr int LEAD = lead_of(K) % 4, QUADS = quads_of(LEAD, K);
     float w[QUADS * 4], sum[OCTET];
 
     GF_UNROLL for (int q = 0; q < QUADS; q++)
@@ -74,7 +74,7 @@ template <int K> __device__ inline void sum_x(const float *tile, float *sums)
 }
 
 /* Odd widths that are known at run time only begin with FIRST taps, 1, 3, 5 or 7, and go on
- * with 8 at a time: all of one FIRST have the same lead. Here taps from I on. */
+ * with 8 at a time: all of one FIRST have the same lead modulo 4. Here taps from I on. */
 template <int LEAD, int I>
 __device__ inline void add_taps_x(const float *tile, int taps, float *w, float *sum)
 {
@@ -93,7 +93,7 @@ __device__ inline void add_taps_x(const float *tile, int taps, float *w, float *
 template <int FIRST>
 __device__ inline void sum_any_x(const struct march &m, const float *tile, float *sums)
 {
-    constexpr int LEAD = lead_of(FIRST);
+    constexpr int LEAD = lead_of(FIRST) % 4;
     float w[quads_of(LEAD, MOST) * 4], sum[OCTET];
 
     GF_UNROLL for (int q = 0; q < quads_of(LEAD, FIRST); q++)
@@ -333,6 +333,10 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
     /* In every turn: plane p through y and z, p + 1 through x, p + STAGES on its way. Plane -1
      * is zeros, and adds to nothing that is stored. */
     int stage = 0, last = STAGES - 1, half = 1, phase = pads % PERIOD<B>;
+#ifdef STAGGER
+    int late = threadIdx.x / 128 & 1;
+    GF_KEEP(late);
+#endif
     int32_t slot = slots.at(STAGES - 1);
     for (int32_t p = -1; p < in_planes; p++) {
         float *next = tiles + last * words;
@@ -341,6 +345,23 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
         copy.begin(m, s, copies, places, slot, next);
         __pipeline_commit();
         slot = slots.at(p + STAGES + 1);
+#ifdef STAGGER
+#pragma unroll 1
+        for (int turn = 0; turn < 2; turn++) {
+            if (turn == late) {
+                pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
+            } else {
+        Z done[VY];
+        float h[VY];
+        pass_y<B>(m, sums + half * sums_words + read, h);
+        pass_z<B, Z>(m, phase, h, waiting, done);
+        if (p >= before) {
+            store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
+            out += m.out_plane;
+        }
+            }
+        }
+#else
         pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
 
         Z done[VY];
@@ -351,6 +372,7 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
             store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
             out += m.out_plane;
         }
+#endif
         copy.end(m, s, copies, places, next);
         phase = phase + 1 == PERIOD<B> ? 0 : phase + 1;
         last = stage;
