@@ -67,12 +67,25 @@ __device__ inline int32_t rounded(const struct nearest &r, float sum, uint32_t c
     return static_cast<int32_t>(v < lowest ? lowest : v > highest ? highest : v);
 }
 
+/* Adds a thread's tally to the block's three counters in shared memory. */
+__device__ inline void count_clipped(const struct tally &t, uint32_t *clipped)
+{
+    if (t.low > 0)
+        atomicAdd(&clipped[0], t.low);
+    if (t.high > 0)
+        atomicAdd(&clipped[1], t.high);
+    if (t.nan > 0)
+        atomicAdd(&clipped[2], t.nan);
+}
+
 /* N sums as samples: the bits of each are the low ones of a word, whose others may be set. Of
  * sum i, where bit i of `inside` is not set, nothing is counted. */
 template <int N>
 __device__ inline void nearest_samples(const struct nearest &r, const float (&sum)[N],
-                                       uint32_t (&bits)[N], uint32_t inside, struct tally &t)
+                                       uint32_t (&bits)[N], uint32_t inside, uint32_t *clipped)
 {
+    struct tally t = {};
+
     if (r.by_scale && !r.clips) {
         GF_UNROLL for (int i = 0; i < N; i++)
             bits[i] = __float_as_uint(fmaf(sum[i], r.scale, TO_INTEGER));
@@ -85,12 +98,15 @@ __device__ inline void nearest_samples(const struct nearest &r, const float (&su
                         : saturated(r, quotient(r, static_cast<int32_t>(sum[i])), counts, t);
         bits[i] = static_cast<uint32_t>(v);
     }
+    count_clipped(t, clipped);
 }
 
 template <int N>
 __device__ inline void nearest_samples(const struct nearest &r, const int32_t (&sum)[N],
-                                       uint32_t (&bits)[N], uint32_t inside, struct tally &t)
+                                       uint32_t (&bits)[N], uint32_t inside, uint32_t *clipped)
 {
+    struct tally t = {};
+
     if (r.magic == 0 && r.shift > 0 && !r.clips) {
         GF_UNROLL for (int i = 0; i < N; i++)
             bits[i] = static_cast<uint32_t>(shifted(r, sum[i]));
@@ -98,6 +114,7 @@ __device__ inline void nearest_samples(const struct nearest &r, const int32_t (&
     }
     GF_UNROLL for (int i = 0; i < N; i++)
         bits[i] = static_cast<uint32_t>(saturated(r, quotient(r, sum[i]), inside >> i & 1, t));
+    count_clipped(t, clipped);
 }
 
 /* ---- host ---- */

@@ -5,17 +5,21 @@
 namespace GF_DEVICE {
 namespace {
 
-/* Output planes of a block: what lets `resident` blocks at a time finish first, `halo` planes
- * more being read for every range. */
-uint32_t choose_range(uint64_t tiles, uint32_t planes, uint32_t halo, uint32_t resident)
+/* Output planes of a block, at most `longest`: what lets `resident` blocks at a time finish
+ * first, `halo` planes more being read for every range. Neighbours drift apart along z until
+ * what they both read is in the cache no more, so that long ranges are not always best. */
+uint32_t choose_range(uint64_t tiles, uint32_t planes, uint32_t halo, uint32_t longest,
+                      uint32_t resident)
 {
-    uint32_t best = planes;
+    const uint32_t begin = 2; /* what filling the pipeline costs, in planes */
+    uint32_t best = 0, least_ranges = static_cast<uint32_t>(gf_ceil_div(planes, longest));
     uint64_t least = UINT64_MAX;
 
-    for (uint32_t ranges = 1; ranges <= planes && ranges <= 64; ranges++) {
-        uint32_t range = gf_ceil_div(planes, ranges);
+    for (uint32_t ranges = least_ranges; ranges <= planes && ranges <= least_ranges + 64;
+         ranges++) {
+        uint32_t range = static_cast<uint32_t>(gf_ceil_div(planes, ranges));
         uint64_t blocks = tiles * gf_ceil_div(planes, range);
-        uint64_t time = gf_ceil_div(blocks, resident) * (range + halo + 2);
+        uint64_t time = gf_ceil_div(blocks, resident) * (range + halo + begin);
         if (time < least) {
             least = time;
             best = range;
@@ -37,7 +41,7 @@ bool fill_fits(const struct gf_plan *plan)
     return static_cast<double>(static_cast<float>(plan->fill)) == plan->fill;
 }
 
-int32_t floor_to_8(int64_t v) { return static_cast<int32_t>(v - (v % 8 + 8) % 8); }
+int64_t floor_to(int64_t v, int64_t step) { return v - (v % step + step) % step; }
 
 }
 
@@ -57,11 +61,11 @@ bool marches(const struct gf_plan *plan, bool aligned)
            plan->in.height < most / in_row && plan->out.height < most / out_row;
 }
 
-struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk, uint32_t tx,
-                      uint32_t ty, int lead, uint32_t resident)
+struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk,
+                      const struct cut &cut, uint32_t resident)
 {
     struct march m = {};
-    int64_t first = plan->shift[0] - plan->origin[0] - lead;
+    int64_t first = plan->shift[0] - plan->origin[0] - cut.lead;
     gf_type type = plan->in.type;
 
     m.in = static_cast<const char *>(chunk->in);
@@ -76,15 +80,15 @@ struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk, 
     m.out_width = static_cast<int32_t>(plan->out.width);
     m.rows = chunk->rows;
     m.planes = chunk->planes;
-    m.first_in = floor_to_8(first);
+    m.first_in = static_cast<int32_t>(floor_to(first, cut.align));
     m.first_out = m.first_in - static_cast<int32_t>(first);
-    m.tiles_x = static_cast<uint32_t>(gf_ceil_div(plan->out.width - m.first_out, tx));
-    m.tiles_y = static_cast<uint32_t>(gf_ceil_div(chunk->rows, ty));
+    m.tiles_x = static_cast<uint32_t>(
+        gf_ceil_div(plan->out.width + static_cast<uint32_t>(-m.first_out), cut.tx));
+    m.tiles_y = static_cast<uint32_t>(gf_ceil_div(chunk->rows, cut.ty));
     m.range = choose_range(static_cast<uint64_t>(m.tiles_x) * m.tiles_y, chunk->planes,
-                           plan->size[2] - 1, resident);
+                           plan->size[2] - 1, cut.longest, resident);
     for (int a = 0; a < 3; a++)
         m.taps[a] = static_cast<int32_t>(plan->size[a]);
-    m.lead = lead;
     m.border = plan->border;
     m.bytes = gf_type_bytes(type);
     m.flip = type == GF_I16 ? 0x80008000u : type == GF_I8 ? 0x80808080u : 0;
@@ -92,6 +96,12 @@ struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk, 
     m.fill = plan->border == GF_BORDER_CONSTANT ? static_cast<float>(plan->fill) : 0.0f;
     m.counts = chunk->counts;
     return m;
+}
+
+bool march_covers(const struct gf_plan *plan, uint32_t tx)
+{
+    uint64_t width = plan->out.width;
+    return gf_ceil_div(width, tx) * tx <= width + width / 8;
 }
 
 uint64_t march_blocks(const struct march &m)
@@ -147,8 +157,9 @@ struct interval sums_of(const struct gf_plan *plan, int axes)
  * of 2^-24 for every step on the way of a sample. */
 double rounding_of(const struct gf_plan *plan)
 {
-    double steps = plan->separable ? static_cast<double>(plan->size[0]) + plan->size[1] + plan->size[2]
-                                   : static_cast<double>(plan->size[0]) * plan->size[1] * plan->size[2];
+    double x = plan->size[0], y = plan->size[1], z = plan->size[2];
+    double steps = plan->separable ? x + y + z : x * y * z;
+
     return plan->arith == GF_FLOAT ? 1.01 * steps * 0x1p-24 : 0;
 }
 

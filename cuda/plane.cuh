@@ -45,9 +45,8 @@ struct march {
     uint32_t tiles_x, tiles_y;
     int32_t taps[3];
     bool skips[3];                  /* separable: the axis has no pass */
-    int32_t lead;                   /* see tile_shape */
-    int32_t first_in;               /* input column of the first tile's column 0; a multiple of 8 */
-    int32_t first_out;              /* output column of the first tile's first output, -7 .. 0 */
+    int32_t first_in;               /* input column of the first tile's column 0 */
+    int32_t first_out;              /* output column of the first tile's first output; at most 0 */
     gf_border border;
     uint32_t bytes;                 /* of a sample */
     uint32_t flip;                  /* the sign bit of every sample of a word, where it has one */
@@ -57,35 +56,40 @@ struct march {
     unsigned long long *counts;
 };
 
-/* Words in front of the first tap, so that the centre of `taps` taps is on a multiple of 8. */
-GF_INLINE constexpr int lead_of(int taps) { return (8 - taps / 2 % 8) % 8; }
+/* Words in front of the first tap, so that the centre of `taps` taps is on a multiple of
+ * `align`. */
+GF_INLINE constexpr int lead_of(int taps, int align)
+{
+    return (align - taps / 2 % align) % align;
+}
 
 /* A tile of TX by TY outputs under kx by ky taps, as it lies in shared memory; K taps along
- * both where K is not 0. Column `lead` is under the first tap of the first output: with a
- * centred mask and no shift, column 0 is then a multiple of 8 of the image, 32 bytes of floats,
- * which is what the L2 cache hands out; rows are copied in chunks of 4 samples. The pitch is 4
- * modulo 8, so that lanes 8 words apart in two neighbouring rows meet in no bank. */
-template <int K, int TX_, int TY_, int THREADS_, int MOST, int ROUND = 1> struct tile_shape {
-    static constexpr int TX = TX_, TY = TY_, THREADS = THREADS_;
-    static constexpr bool FIXED = K > 0;
-    int32_t x_taps, y_taps, first_tap;
+ * both where K is not 0. Column lead() is under the first tap of the first output: with a centred
+ * mask and no shift, column 0 is then a multiple of ALIGN of the image. Rows are copied in
+ * chunks of 4 samples; an ALIGN of 8 makes whole sectors of the L2 cache of floats. The pitch is
+ * 4 modulo 8, so that lanes 8 words apart in two neighbouring rows meet in no bank. There is
+ * room for a multiple of ROUND rows. */
+template <int K, int TX_, int TY_, int THREADS_, int MOST, int ALIGN_, int ROUND = 1>
+struct tile_shape {
+    static constexpr int TX = TX_, TY = TY_, THREADS = THREADS_, ALIGN = ALIGN_;
+    int32_t x_taps, y_taps; /* where K is 0 */
 
     GF_INLINE int kx() const { return K > 0 ? K : x_taps; }
     GF_INLINE int ky() const { return K > 0 ? K : y_taps; }
-    GF_INLINE int lead() const { return K > 0 ? lead_of(K) : first_tap; }
+    GF_INLINE int lead() const { return lead_of(kx(), ALIGN); }
     GF_INLINE int rows() const { return TY + ky() - 1; }
-    GF_INLINE int columns() const { return (lead() + TX + kx() - 1 + 7) / 8 * 8; }
-    GF_INLINE int pitch() const { return columns() + 4; }
-    /* Rows that there is room for; those after rows() are never copied. */
+    GF_INLINE int columns() const { return (lead() + TX + kx() - 1 + 3) / 4 * 4; }
+    GF_INLINE int pitch() const { return columns() % 8 == 4 ? columns() : columns() + 4; }
     GF_INLINE int held() const { return (rows() + ROUND - 1) / ROUND * ROUND; }
     GF_INLINE int words() const { return held() * pitch(); }
     /* Threads copy one chunk of copied() rows at a time, at most EACH times. */
     GF_INLINE int chunks() const { return columns() / 4; }
     GF_INLINE int copied() const { return THREADS / chunks(); }
-    static constexpr int WIDEST = (7 + TX + MOST - 1 + 7) / 8 * 2, TALLEST = TY + MOST - 1;
+    static constexpr int WIDEST = (ALIGN - 1 + TX + MOST - 1 + 3) / 4, TALLEST = TY + MOST - 1;
     static constexpr int EACH = (TALLEST + THREADS / WIDEST - 1) / (THREADS / WIDEST);
-    /* What find_edges needs. */
+    /* What find_copies needs, and the three counters of clipped samples. */
     GF_INLINE int edge_words() const { return (rows() + columns() + 3) / 4 * 4; }
+    static constexpr int COUNTERS = 4;
 };
 
 /* Where a block's tile lies. */
@@ -110,49 +114,22 @@ __device__ inline struct tile_place place_of_block(const struct march &m, int tx
 /* A byte offset that is none: nothing is to be copied, `fill` stays. */
 constexpr uint32_t NOWHERE = UINT32_MAX;
 
-/* What a block, and a thread in it, copies of every plane. Columns [0, left) and [right, end)
- * of the tile are not copied in whole chunks, because the row begins or ends there; columns from
- * `end` on are under no output. */
+/* What a block copies of every plane. Columns [0, left) and [right, end) of the tile are not
+ * copied in whole chunks, because the row begins or ends there; columns from `end` on are under
+ * no output. */
 struct tile_copies {
     const uint32_t *row_from;       /* shared, one a row of the tile: offset in the plane */
     const uint32_t *column_from;    /* shared, one an edge column: offset in the row */
     int32_t left, right, columns;   /* columns: of the edges */
     int32_t shift;                  /* lanes of an edge row are 2^shift */
-    int32_t row, to;                /* the thread's first chunk: row, or beyond all; first word */
-    uint32_t from;                  /* its offset in the row */
 };
 
-/* Where the thread's chunks are in a plane; NOWHERE for none. Fixed shapes keep it. */
+/* A thread's chunks: the first's word in the tile, the others are copied() rows apart; their
+ * offsets in a plane. */
 template <class S> struct chunk_places {
-    uint32_t from[S::FIXED ? S::EACH : 1];
+    int32_t to;
+    uint32_t from[S::EACH];
 };
-
-template <class S>
-__device__ inline uint32_t place_of_chunk(const S &s, const struct tile_copies &c, int n)
-{
-    int32_t row = c.row + n * s.copied();
-    uint32_t from = row < s.rows() ? c.row_from[row] : NOWHERE;
-    return from == NOWHERE ? NOWHERE : from + c.from;
-}
-
-template <class S>
-__device__ inline void keep_places(const S &s, const struct tile_copies &c,
-                                   struct chunk_places<S> &places)
-{
-    if constexpr (S::FIXED)
-        GF_UNROLL for (int n = 0; n < S::EACH; n++)
-            places.from[n] = place_of_chunk(s, c, n);
-}
-
-template <class S>
-__device__ inline uint32_t place_at(const S &s, const struct tile_copies &c,
-                                    const struct chunk_places<S> &places, int n)
-{
-    if constexpr (S::FIXED)
-        return places.from[n];
-    else
-        return place_of_chunk(s, c, n);
-}
 
 __device__ inline int32_t clamped(int32_t v, int32_t low, int32_t high)
 {
@@ -186,12 +163,25 @@ __device__ inline void find_copies(const struct march &m, const S &s, const stru
     }
     c.row_from = row_from;
     c.column_from = column_from;
-    int32_t column = thread % s.chunks() * 4;
-    c.row = thread / s.chunks();
-    c.to = c.row * s.pitch() + column;
-    c.from = static_cast<uint32_t>(t.in_x + column) * m.bytes;
-    if (c.row >= s.copied() || column < c.left || column >= c.right)
-        c.row = rows;
+}
+
+/* After that barrier. */
+template <class S>
+__device__ inline void find_places(const struct march &m, const S &s, const struct tile_place &t,
+                                   const struct tile_copies &c, struct chunk_places<S> &places)
+{
+    int32_t thread = static_cast<int32_t>(threadIdx.x);
+    int32_t row = thread / s.chunks(), column = thread % s.chunks() * 4;
+    bool copies = row < s.copied() && column >= c.left && column < c.right;
+
+    places.to = row * s.pitch() + column;
+    GF_UNROLL for (int n = 0; n < S::EACH; n++) {
+        int32_t r = row + n * s.copied();
+        uint32_t from = copies && r < s.rows() ? c.row_from[r] : NOWHERE;
+        if (from != NOWHERE)
+            from += static_cast<uint32_t>(t.in_x + column) * m.bytes;
+        places.from[n] = from;
+    }
 }
 
 template <typename W> struct four_words;
@@ -226,7 +216,7 @@ __device__ inline void fill_tile(const struct march &m, const S &s, W *tile)
         store_words(tile + i, fill, fill, fill, fill);
 }
 
-/* Samples by their size; the sizes of integers are 1 and 2. FOUR is four of them. */
+/* Samples by their size, one and four of them; those of 4 bytes are floats. */
 template <int BYTES> struct sized;
 template <> struct sized<1> {
     using type = uint8_t;
@@ -242,10 +232,6 @@ template <> struct sized<4> {
 };
 
 constexpr uint32_t QUIET_NAN = 0x7fc00000u; /* the one NaN that is stored */
-
-#ifndef GF_STORE
-#define GF_STORE(to, value) (*(to) = (value))
-#endif
 
 /* An integer sample as a word. As a float: 2^23 + v has the bits 0x4b000000 + v, and subtracting
  * 2^23, and what the flip of the sign bit added, is exact. */
@@ -347,23 +333,20 @@ template <class S, int BYTES, typename W> struct plane_copy {
     __device__ void begin(const struct march &m, const S &s, const struct tile_copies &c,
                           const struct chunk_places<S> &places, int32_t slot, W *tile)
     {
-        plane = slot < 0 ? nullptr
-                         : m.in + static_cast<uint64_t>(m.in_plane) * static_cast<uint32_t>(slot);
+        const char *chunk[S::EACH];
+        W *to = tile + places.to;
+
+        plane = nullptr;
         if (slot < 0) {
             fill_tile(m, s, tile);
             return;
         }
+        plane = m.in + static_cast<uint64_t>(m.in_plane) * static_cast<uint32_t>(slot);
         GF_KEEP_POINTER(plane);
-        W *to = tile + c.to;
-        const char *chunk[S::EACH];
-        bool there[S::EACH];
+        GF_UNROLL for (int n = 0; n < S::EACH; n++)
+            chunk[n] = plane + places.from[n];
         GF_UNROLL for (int n = 0; n < S::EACH; n++) {
-            uint32_t from = place_at(s, c, places, n);
-            there[n] = from != NOWHERE;
-            chunk[n] = plane + from;
-        }
-        GF_UNROLL for (int n = 0; n < S::EACH; n++) {
-            if (!there[n])
+            if (places.from[n] == NOWHERE)
                 continue;
             if constexpr (BYTES == 4)
                 __pipeline_memcpy_async(to + n * s.copied() * s.pitch(), chunk[n], 16);
@@ -399,8 +382,8 @@ template <class S, int BYTES, typename W> struct plane_copy {
             if (plane == nullptr)
                 return;
             GF_UNROLL for (int n = 0; n < S::EACH; n++)
-                if (place_at(s, c, places, n) != NOWHERE)
-                    convert_four(m, fours[n], tile + c.to + n * s.copied() * s.pitch());
+                if (places.from[n] != NOWHERE)
+                    convert_four(m, fours[n], tile + places.to + n * s.copied() * s.pitch());
             if (c.columns > 0)
                 end_edges(m, s, c, tile);
         }
@@ -423,22 +406,42 @@ template <class S, int BYTES, typename W> struct plane_copy {
     }
 };
 
+/* After the last plane: the block's counters go to the device's. */
+__device__ inline void add_clipped(const struct march &m, const uint32_t *clipped)
+{
+    __syncthreads();
+    if (threadIdx.x < 3 && clipped[threadIdx.x] > 0)
+        atomicAdd(&m.counts[threadIdx.x], static_cast<unsigned long long>(clipped[threadIdx.x]));
+}
+
 /* ---- host ---- */
 
 /* Whether the kernels can take it as far as they are alike: one channel, a type that they load,
  * a border that tiles can hold, offsets that fit. */
 bool marches(const struct gf_plan *plan, bool aligned);
 
-/* Everything but `nearest`, for tiles of tx by ty; `resident` blocks run at once. */
-struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk, uint32_t tx,
-                      uint32_t ty, int lead, uint32_t resident);
+/* How a kernel cuts a chunk; `longest`: the most planes of a block. */
+struct cut {
+    uint32_t tx, ty, lead, align, longest;
+};
+
+/* Everything but `nearest`; `resident` blocks run at once. */
+struct march march_of(const struct gf_plan *plan, const struct gf_chunk *chunk,
+                      const struct cut &cut, uint32_t resident);
+
+/* Whether tiles `tx` wide cover an output row with little left over. */
+bool march_covers(const struct gf_plan *plan, uint32_t tx);
+
 /* Blocks of a kernel that run at once on the current device. */
 template <typename Kernel>
 cudaError_t march_resident(Kernel *kernel, int threads, size_t shared, uint32_t *resident)
 {
     int device, processors = 1, blocks = 1;
-    cudaError_t status = cudaGetDevice(&device);
+    cudaError_t status = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
 
+    if (status == cudaSuccess)
+        status = cudaGetDevice(&device);
     if (status == cudaSuccess)
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (status == cudaSuccess)

@@ -22,11 +22,12 @@ template <typename A> __device__ inline A tap_at(int i)
 }
 
 /* How a kernel is built for K taps along every axis; a thread computes VX by VY outputs. */
-template <int K_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_> struct cube_build {
+template <int K_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_, int ALIGN>
+struct cube_build {
     static constexpr int K = K_, TX = TX_, VY = VY_, THREADS = THREADS_;
     static constexpr int STAGES = STAGES_, BLOCKS = BLOCKS_;
     static constexpr int TY = THREADS / (TX / VX) * VY;
-    using shape = tile_shape<K, TX, TY, THREADS, K>;
+    using shape = tile_shape<K, TX, TY, THREADS, K, ALIGN>;
 };
 
 /* Adds a plane to K sums of each output. `tile` is the first word of the window of the
@@ -35,7 +36,7 @@ template <int K_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_> stru
 template <class B, typename A>
 __device__ inline void add_plane(const A *tile, A (&sum)[B::K][B::VY][VX])
 {
-    constexpr int K = B::K, LEAD = lead_of(K) % 4, QUADS = (LEAD + VX + K - 1 + 3) / 4;
+    constexpr int K = B::K, LEAD = lead_of(K, 4), QUADS = (LEAD + VX + K - 1 + 3) / 4;
     typename B::shape s = {};
 
     GF_UNROLL for (int r = 0; r < B::VY + K - 1; r++) {
@@ -59,20 +60,21 @@ __device__ inline void add_plane(const A *tile, A (&sum)[B::K][B::VY][VX])
     }
 }
 
-/* Where a thread's outputs side by side go: [begin, end) of VX are in the output; `together` if
- * all are, on a boundary of their size. */
+/* Which of a thread's outputs side by side are in the output, a bit each; `together` if all
+ * are, on a boundary of their size. */
 struct row_part {
-    int32_t begin, end;
+    uint32_t inside;
     bool together;
 };
 
+/* Nothing is compared that was clamped before: ptxas 13.0 takes clamped(v, 0, N) == N for true
+ * where v is 0 (VIMNMX.RELU on compute capability 9.0). */
 __device__ inline struct row_part part_of(const struct march &m, int32_t x)
 {
-    struct row_part p;
+    struct row_part p = {0, x >= 0 && x % VX == 0 && x + VX <= m.out_width};
 
-    p.begin = clamped(-x, 0, VX);
-    p.end = clamped(m.out_width - x, 0, VX);
-    p.together = p.begin == 0 && p.end == VX && x % VX == 0;
+    GF_UNROLL for (int i = 0; i < VX; i++)
+        p.inside |= (x + i >= 0 && x + i < m.out_width ? 1u : 0u) << i;
     return p;
 }
 
@@ -93,7 +95,7 @@ __device__ inline void pack(const uint32_t (&bits)[VX], uint4 *four)
 
 template <int BYTES, typename A>
 __device__ inline void store_sums(const struct march &m, char *to, const A (&sum)[VX],
-                                  const struct row_part &p, struct tally &t)
+                                  const struct row_part &p, uint32_t *clipped)
 {
     using sample = typename sized<BYTES>::type;
     using four = typename sized<BYTES>::four;
@@ -103,16 +105,15 @@ __device__ inline void store_sums(const struct march &m, char *to, const A (&sum
         GF_UNROLL for (int x = 0; x < VX; x++)
             bits[x] = sum[x] != sum[x] ? QUIET_NAN : __float_as_uint(sum[x]);
     } else {
-        uint32_t inside = ((1u << p.end) - 1) & ~((1u << p.begin) - 1);
-        nearest_samples(m.nearest, sum, bits, inside, t);
+        nearest_samples(m.nearest, sum, bits, p.inside, clipped);
     }
     if (p.together) {
         four packed;
         pack(bits, &packed);
-        GF_STORE(reinterpret_cast<four *>(to), packed);
+        *reinterpret_cast<four *>(to) = packed;
     } else {
         GF_UNROLL for (int x = 0; x < VX; x++)
-            if (x >= p.begin && x < p.end)
+            if (p.inside >> x & 1)
                 reinterpret_cast<sample *>(to)[x] = static_cast<sample>(bits[x]);
     }
 }
@@ -120,7 +121,7 @@ __device__ inline void store_sums(const struct march &m, char *to, const A (&sum
 template <class B> GF_INLINE size_t shared_words()
 {
     typename B::shape s = {};
-    return static_cast<size_t>(B::STAGES * s.words() + s.edge_words());
+    return static_cast<size_t>(B::STAGES * s.words() + s.edge_words() + s.COUNTERS);
 }
 
 template <int BYTES, typename A, class B>
@@ -134,26 +135,28 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     struct tile_copies copies;
     struct chunk_places<typename B::shape> places;
     struct plane_copy<typename B::shape, BYTES, A> copy = {};
-    struct tally counted = {};
     int32_t in_planes = static_cast<int32_t>(t.planes) + K - 1;
     int column = static_cast<int>(threadIdx.x) % ACROSS * VX;
     int row = static_cast<int>(threadIdx.x) / ACROSS * VY;
     int32_t read = row * s.pitch() + column + s.lead() / 4 * 4, x = t.x + column;
     struct row_part part = part_of(m, x);
-    int32_t rows = clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
+    int32_t rows = static_cast<int32_t>(m.rows - t.y) - row; /* from the thread's first on */
     char *out = m.out + t.z * m.out_plane +
                 (t.y + static_cast<uint32_t>(row)) * static_cast<size_t>(m.out_row) +
                 static_cast<ptrdiff_t>(x) * BYTES;
+    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0, 0, false};
+    uint32_t *tables = reinterpret_cast<uint32_t *>(tiles + STAGES * words);
+    uint32_t *clipped = tables + s.edge_words();
     A sum[K][VY][VX];
 
     GF_KEEP(read);
-    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0, 0, false};
-
-    find_copies(m, s, t, reinterpret_cast<uint32_t *>(tiles + STAGES * words), copies);
+    find_copies(m, s, t, tables, copies);
+    if (threadIdx.x < 3)
+        clipped[threadIdx.x] = 0;
     for (int n = 0; n < STAGES; n++)
         fill_tile(m, s, tiles + n * words);
     __syncthreads();
-    keep_places(s, copies, places);
+    find_places(m, s, t, copies, places);
     GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
         copy.begin(m, s, copies, places, slots.at(n), tiles + n * words);
         copy.end(m, s, copies, places, tiles + n * words);
@@ -178,7 +181,7 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
             char *to = out;
             GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
                 if (v < rows)
-                    store_sums<BYTES, A>(m, to, sum[K - 1][v], part, counted);
+                    store_sums<BYTES, A>(m, to, sum[K - 1][v], part, clipped);
             out += m.out_plane;
         }
         copy.end(m, s, copies, places, next);
@@ -187,7 +190,7 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
     }
     __pipeline_wait_prior(0); /* a copy must not outlive the shared memory it goes to */
     if (BYTES != 4 && m.nearest.clips)
-        add_tally(counted, m.counts);
+        add_clipped(m, clipped);
 }
 
 /* ---- host ---- */
@@ -220,37 +223,57 @@ cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chun
 
     if (status != cudaSuccess)
         return status;
-    struct march m = march_of(plan, chunk, B::TX, B::TY, s.lead(), resident);
+    struct cut cut = {B::TX, B::TY, static_cast<uint32_t>(s.lead()), B::shape::ALIGN,
+                      B::K == 3 ? 128 : UINT32_MAX};
+    struct march m = march_of(plan, chunk, cut, resident);
     if (SIZE != 4)
         nearest_of(plan, std::is_same_v<A, float>, &m.nearest);
     return launch(direct_kernel<SIZE, A, B>, dim3(static_cast<unsigned>(march_blocks(m))),
                   dim3(B::THREADS), shared, stream, m);
 }
 
+/* A build with its kernels, one a kind, NULL for those that it is not for. */
 struct choice {
-    uint32_t taps;
+    uint32_t taps, tx;
     cudaError_t (*launch[KINDS])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
 };
 
-template <class B> constexpr struct choice choice_for()
+template <int... P> constexpr struct choice for_floats()
 {
-    return {B::K, {launch_build<4, float, B>, launch_build<1, float, B>, launch_build<2, float, B>,
-                   launch_build<1, int32_t, B>, launch_build<2, int32_t, B>}};
+    using B = cube_build<P...>;
+    return {B::K, B::TX, {launch_build<4, float, B>, nullptr, nullptr, nullptr, nullptr}};
 }
 
+template <int... P> constexpr struct choice for_integers()
+{
+    using B = cube_build<P...>;
+    return {B::K, B::TX, {nullptr, launch_build<1, float, B>, launch_build<2, float, B>,
+                          launch_build<1, int32_t, B>, launch_build<2, int32_t, B>}};
+}
+
+/* The first that fits is taken. Measured on an H200; the parameters are cube_build's. */
 const struct choice choices[] = {
-    choice_for<cube_build<3, 64, 2, 256, 3, 4>>(),
-    choice_for<cube_build<5, 64, 2, 256, 2, 3>>(),
-    choice_for<cube_build<7, 64, 1, 256, 2, 2>>(),
+    for_floats<3, 256, 4, 256, 2, 2, 8>(),
+    for_floats<3, 128, 4, 256, 2, 2, 8>(),
+    for_integers<3, 128, 4, 256, 2, 2, 4>(),
+    for_floats<5, 64, 2, 128, 2, 5, 8>(),
+    for_integers<5, 64, 2, 256, 2, 3, 4>(),
+    for_floats<7, 64, 1, 256, 2, 3, 8>(),
+    for_integers<7, 64, 1, 256, 2, 2, 4>(),
 };
+constexpr uint32_t WIDE = 256; /* a tile for rows that it covers well */
 
 const struct choice *choice_of(const struct gf_plan *plan)
 {
     const uint32_t *size = plan->size;
+    enum kind kind = kind_of(plan);
 
-    for (size_t i = 0; i < GF_COUNT(choices); i++)
-        if (size[0] == choices[i].taps && size[1] == size[0] && size[2] == size[0])
-            return &choices[i];
+    for (size_t i = 0; i < GF_COUNT(choices) && kind != KINDS; i++) {
+        const struct choice *c = &choices[i];
+        if (size[0] == c->taps && size[1] == size[0] && size[2] == size[0] &&
+            c->launch[kind] != nullptr && (c->tx != WIDE || march_covers(plan, c->tx)))
+            return c;
+    }
     return nullptr;
 }
 
@@ -258,10 +281,8 @@ bool takes(const struct gf_plan *plan, bool aligned)
 {
     struct nearest r;
 
-    if (plan->separable || choice_of(plan) == nullptr || !marches(plan, aligned) ||
-        kind_of(plan) == KINDS)
-        return false;
-    return kind_of(plan) == FLOATS || nearest_of(plan, !integer_kind(kind_of(plan)), &r);
+    return !plan->separable && marches(plan, aligned) && choice_of(plan) != nullptr &&
+           (kind_of(plan) == FLOATS || nearest_of(plan, !integer_kind(kind_of(plan)), &r));
 }
 
 cudaError_t prepare(const struct gf_plan *plan, const struct gf_device_mask *, cudaStream_t stream)

@@ -8,14 +8,15 @@ namespace GF_DEVICE {
 namespace {
 
 constexpr int MOST = 33;    /* taps along an axis */
-constexpr int OCTET = 8;     /* x sums of a lane */
+constexpr int OCTET = 8;    /* x sums of a lane */
 
 __constant__ float float_taps[3][MOST];
 __constant__ int32_t integer_taps[MOST];    /* along z, where sums there are integers */
 
-/* How a kernel is built: KXY taps along x and y, 0 for any odd number up to MOST; as many along z as
- * KZ, or up to PADS fewer; a thread computes VY outputs of a column. */
-template <int KXY_, int KZ_, int PADS_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_>
+/* How a kernel is built: KXY taps along x and y, 0 for any odd number up to MOST; as many along
+ * z as KZ, or up to PADS fewer; a thread computes VY outputs of a column. */
+template <int KXY_, int KZ_, int PADS_, int TX_, int VY_, int THREADS_, int STAGES_, int BLOCKS_,
+          int ALIGN>
 struct march_build {
     static constexpr int KXY = KXY_, KZ = KZ_, PADS = PADS_, TX = TX_, VY = VY_;
     static constexpr int THREADS = THREADS_, STAGES = STAGES_, BLOCKS = BLOCKS_;
@@ -25,7 +26,7 @@ struct march_build {
     /* Where all warps together sum few rows too many, there is room for these. */
     static constexpr int X_STEP = THREADS / 32 * X_ROWS, ROWS = TY + KXY - 1;
     static constexpr int ROUND = KXY > 0 && (X_STEP - ROWS % X_STEP) % X_STEP <= 4 ? X_STEP : 1;
-    using shape = tile_shape<KXY, TX, TY, THREADS, (KXY > 0 ? KXY : MOST), ROUND>;
+    using shape = tile_shape<KXY, TX, TY, THREADS, (KXY > 0 ? KXY : MOST), ALIGN, ROUND>;
 };
 
 /* ---- along x ---- */
@@ -62,7 +63,7 @@ __device__ inline void store_octet(float *to, const float *sum)
 
 template <int K> __device__ inline void sum_x(const float *tile, float *sums)
 {
-    constexpr int LEAD = lead_of(K) % 4, QUADS = quads_of(LEAD, K);
+    constexpr int LEAD = lead_of(K, 4), QUADS = quads_of(LEAD, K);
     float w[QUADS * 4], sum[OCTET];
 
     GF_UNROLL for (int q = 0; q < QUADS; q++)
@@ -76,24 +77,28 @@ template <int K> __device__ inline void sum_x(const float *tile, float *sums)
 /* Odd widths that are known at run time only begin with FIRST taps, 1, 3, 5 or 7, and go on
  * with 8 at a time: all of one FIRST have the same lead modulo 4. Here taps from I on. */
 template <int LEAD, int I>
-__device__ inline void add_taps_x(const float *tile, int taps, float *w, float *sum)
+__device__ inline void add_taps_x(const float *tile, int taps, float *w, float *sum, float *sums)
 {
-    if constexpr (I + 8 <= MOST) {
-        if (I >= taps)
+    if constexpr (I + 8 > MOST) {
+        store_octet(sums, sum);
+    } else {
+        if (I >= taps) {
+            store_octet(sums, sum);
             return;
+        }
         GF_UNROLL for (int q = quads_of(LEAD, I); q < quads_of(LEAD, I + 8); q++)
             load_words(tile + q * 4, &w[4 * q]);
         GF_UNROLL for (int i = I; i < I + 8; i++)
             GF_UNROLL for (int o = 0; o < OCTET; o++)
                 sum[o] = fmaf(float_taps[0][i], w[LEAD + o + i], sum[o]);
-        add_taps_x<LEAD, I + 8>(tile, taps, w, sum);
+        add_taps_x<LEAD, I + 8>(tile, taps, w, sum, sums);
     }
 }
 
 template <int FIRST>
 __device__ inline void sum_any_x(const struct march &m, const float *tile, float *sums)
 {
-    constexpr int LEAD = lead_of(FIRST) % 4;
+    constexpr int LEAD = lead_of(FIRST, 4);
     float w[quads_of(LEAD, MOST) * 4], sum[OCTET];
 
     GF_UNROLL for (int q = 0; q < quads_of(LEAD, FIRST); q++)
@@ -104,8 +109,7 @@ __device__ inline void sum_any_x(const struct march &m, const float *tile, float
     if (FIRST == 1 && m.skips[0])
         GF_UNROLL for (int o = 0; o < OCTET; o++)
             sum[o] = w[LEAD + o];
-    add_taps_x<LEAD, FIRST>(tile, m.taps[0], w, sum);
-    store_octet(sums, sum);
+    add_taps_x<LEAD, FIRST>(tile, m.taps[0], w, sum, sums);
 }
 
 template <class B>
@@ -251,24 +255,24 @@ __device__ inline void pass_z(const struct march &m, int phase, const float (&h)
 
 /* ---- the march ---- */
 
-/* Stores the first `count` of VY samples, one below the other. */
+/* Stores VY samples, one below the other: those with a bit in `inside`. */
 template <int VY, typename T>
 __device__ inline void store_samples(const struct march &m, char *to, const uint32_t (&bits)[VY],
-                                     int32_t count)
+                                     uint32_t inside)
 {
-    if (count == VY) {
+    if (inside == (1u << VY) - 1) {
         GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
-            GF_STORE(reinterpret_cast<T *>(to), static_cast<T>(bits[v]));
+            *reinterpret_cast<T *>(to) = static_cast<T>(bits[v]);
     } else {
         GF_UNROLL for (int v = 0; v < VY; v++, to += m.out_row)
-            if (v < count)
-                GF_STORE(reinterpret_cast<T *>(to), static_cast<T>(bits[v]));
+            if (inside >> v & 1)
+                *reinterpret_cast<T *>(to) = static_cast<T>(bits[v]);
     }
 }
 
 template <int BYTES, int VY, typename Z>
 __device__ inline void store_sums(const struct march &m, char *to, const Z (&sum)[VY],
-                                  int32_t count, struct tally &t)
+                                  uint32_t inside, uint32_t *clipped)
 {
     uint32_t bits[VY];
 
@@ -276,51 +280,56 @@ __device__ inline void store_sums(const struct march &m, char *to, const Z (&sum
         GF_UNROLL for (int v = 0; v < VY; v++)
             bits[v] = sum[v] != sum[v] ? QUIET_NAN : __float_as_uint(sum[v]);
     } else {
-        nearest_samples(m.nearest, sum, bits, (1u << count) - 1, t);
+        nearest_samples(m.nearest, sum, bits, inside, clipped);
     }
-    store_samples<VY, typename sized<BYTES>::type>(m, to, bits, count);
+    store_samples<VY, typename sized<BYTES>::type>(m, to, bits, inside);
 }
 
 template <class B> GF_INLINE size_t shared_words(const typename B::shape &s)
 {
-    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.held() * B::SUMS_PITCH + s.edge_words());
+    return static_cast<size_t>(B::STAGES * s.words() + 2 * s.held() * B::SUMS_PITCH +
+                               s.edge_words() + s.COUNTERS);
 }
 
 template <int BYTES, typename Z, class B>
 __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const march m)
 {
     constexpr int VY = B::VY, STAGES = B::STAGES;
-    typename B::shape s = {m.taps[0], m.taps[1], m.lead};
+    typename B::shape s = {m.taps[0], m.taps[1]};
     struct tile_place t = place_of_block(m, B::TX, B::TY);
     int words = s.words(), sums_words = s.held() * B::SUMS_PITCH;
     float *tiles = shared_memory<float>(), *sums = tiles + STAGES * words;
     struct tile_copies copies;
     struct chunk_places<typename B::shape> places;
     struct plane_copy<typename B::shape, BYTES, float> copy = {};
-    struct tally counted = {};
     int pads = B::PADS > 0 ? B::KZ - m.taps[2] : 0;
     int32_t before = B::KZ - 1 - pads, in_planes = static_cast<int32_t>(t.planes) + before;
     int column = static_cast<int>(threadIdx.x) % B::TX;
     int row = static_cast<int>(threadIdx.x) / B::TX * VY;
     int32_t x = t.x + column, read = row * B::SUMS_PITCH + column;
-    int32_t outputs = x < 0 || x >= m.out_width
-                          ? 0 : clamped(static_cast<int32_t>(m.rows - t.y) - row, 0, VY);
     char *out = m.out + t.z * m.out_plane +
                 (t.y + static_cast<uint32_t>(row)) * static_cast<size_t>(m.out_row) +
                 static_cast<size_t>(x < 0 ? 0 : x) * BYTES;
     struct x_share share = find_share<B>(s);
+    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0, 0, false};
+    uint32_t *tables = reinterpret_cast<uint32_t *>(sums + 2 * sums_words);
+    uint32_t *clipped = tables + s.edge_words();
+    uint32_t inside = 0;    /* a bit each of the thread's outputs that is one */
     Z waiting[PERIOD<B>][VY];
 
     GF_KEEP(read);
-    struct plane_slots slots = {m.plane_slot + t.z, in_planes, 0, 0, false};
-
-    find_copies(m, s, t, reinterpret_cast<uint32_t *>(sums + 2 * sums_words), copies);
+    if (x >= 0 && x < m.out_width)
+        GF_UNROLL for (int v = 0; v < VY; v++)
+            inside |= (t.y + static_cast<uint32_t>(row + v) < m.rows ? 1u : 0u) << v;
+    find_copies(m, s, t, tables, copies);
+    if (threadIdx.x < 3)
+        clipped[threadIdx.x] = 0;
     for (int n = 0; n < STAGES; n++)
         fill_tile(m, s, tiles + n * words);
     for (int i = static_cast<int>(threadIdx.x); i < 2 * sums_words; i += B::THREADS)
         sums[i] = 0;
     __syncthreads();
-    keep_places(s, copies, places);
+    find_places(m, s, t, copies, places);
     GF_UNROLL for (int n = 0; n < STAGES - 1; n++) {
         copy.begin(m, s, copies, places, slots.at(n), tiles + n * words);
         copy.end(m, s, copies, places, tiles + n * words);
@@ -333,10 +342,6 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
     /* In every turn: plane p through y and z, p + 1 through x, p + STAGES on its way. Plane -1
      * is zeros, and adds to nothing that is stored. */
     int stage = 0, last = STAGES - 1, half = 1, phase = pads % PERIOD<B>;
-#ifdef STAGGER
-    int late = threadIdx.x / 128 & 1;
-    GF_KEEP(late);
-#endif
     int32_t slot = slots.at(STAGES - 1);
     for (int32_t p = -1; p < in_planes; p++) {
         float *next = tiles + last * words;
@@ -345,23 +350,6 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
         copy.begin(m, s, copies, places, slot, next);
         __pipeline_commit();
         slot = slots.at(p + STAGES + 1);
-#ifdef STAGGER
-#pragma unroll 1
-        for (int turn = 0; turn < 2; turn++) {
-            if (turn == late) {
-                pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
-            } else {
-        Z done[VY];
-        float h[VY];
-        pass_y<B>(m, sums + half * sums_words + read, h);
-        pass_z<B, Z>(m, phase, h, waiting, done);
-        if (p >= before) {
-            store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
-            out += m.out_plane;
-        }
-            }
-        }
-#else
         pass_x<B>(m, s, share, tiles + stage * words, sums + (half ^ 1) * sums_words);
 
         Z done[VY];
@@ -369,10 +357,9 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
         pass_y<B>(m, sums + half * sums_words + read, h);
         pass_z<B, Z>(m, phase, h, waiting, done);
         if (p >= before) {
-            store_sums<BYTES, VY, Z>(m, out, done, outputs, counted);
+            store_sums<BYTES, VY, Z>(m, out, done, inside, clipped);
             out += m.out_plane;
         }
-#endif
         copy.end(m, s, copies, places, next);
         phase = phase + 1 == PERIOD<B> ? 0 : phase + 1;
         last = stage;
@@ -381,13 +368,20 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
     }
     __pipeline_wait_prior(0); /* a copy must not outlive the shared memory it goes to */
     if (BYTES != 4 && m.nearest.clips)
-        add_tally(counted, m.counts);
+        add_clipped(m, clipped);
 }
+
 /* ---- host ---- */
 
 /* What the kernels are made for: the samples' bytes, 4 for floats, and the type of the sums
  * along z; those along x and y are float. */
 enum kind { FLOATS, BYTES, SHORTS, BYTES_INTEGER, SHORTS_INTEGER, KINDS };
+
+constexpr unsigned FLOAT_SAMPLES = 1, FLOAT_SUMS = 2, INTEGER_SUMS = 4;
+constexpr unsigned ALL_FLOAT = FLOAT_SAMPLES | FLOAT_SUMS;
+constexpr unsigned INTEGER_SAMPLES = FLOAT_SUMS | INTEGER_SUMS;
+constexpr unsigned ANY = FLOAT_SAMPLES | INTEGER_SAMPLES;
+constexpr uint32_t NARROWEST = 64; /* tile */
 
 bool skipped(const struct gf_plan *plan, int a)
 {
@@ -428,8 +422,15 @@ size_t most_shared()
 
 template <class B> typename B::shape shape_of(const struct gf_plan *plan)
 {
-    return {static_cast<int32_t>(plan->size[0]), static_cast<int32_t>(plan->size[1]),
-            lead_of(static_cast<int>(plan->size[0]))};
+    return {static_cast<int32_t>(plan->size[0]), static_cast<int32_t>(plan->size[1])};
+}
+
+/* A range of 32 times the halo costs 3 % of the reads; of few planes at least 128. */
+template <class B>
+struct cut cut_of(const struct gf_plan *plan, const typename B::shape &s)
+{
+    uint32_t longest = static_cast<uint32_t>(gf_max(128, 32 * (plan->size[2] - 1)));
+    return {B::TX, B::TY, static_cast<uint32_t>(s.lead()), B::shape::ALIGN, longest};
 }
 
 template <int SIZE, typename Z, class B>
@@ -439,21 +440,23 @@ cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chun
     typename B::shape s = shape_of<B>(plan);
     size_t shared = shared_words<B>(s) * sizeof(float);
     uint32_t resident;
-    cudaError_t status = march_resident(separable_kernel<SIZE, Z, B>, B::THREADS, shared, &resident);
+    cudaError_t status =
+        march_resident(separable_kernel<SIZE, Z, B>, B::THREADS, shared, &resident);
 
     if (status != cudaSuccess)
         return status;
-    struct march m = march_of(plan, chunk, B::TX, B::TY, s.lead(), resident);
+    struct march m = march_of(plan, chunk, cut_of<B>(plan, s), resident);
     for (int a = 0; a < 3; a++)
         m.skips[a] = skipped(plan, a);
     if (SIZE != 4)
         nearest_of(plan, std::is_same_v<Z, float>, &m.nearest);
-    return launch(separable_kernel<SIZE, Z, B>, dim3(static_cast<unsigned>(march_blocks(m))), dim3(B::THREADS), shared,
-                  stream, m);
+    return launch(separable_kernel<SIZE, Z, B>, dim3(static_cast<unsigned>(march_blocks(m))),
+                  dim3(B::THREADS), shared, stream, m);
 }
 
+/* A build with its kernels, one a kind, NULL for those that it is not for. */
 struct choice {
-    uint32_t xy, least_z, most_z;
+    uint32_t xy, least_z, most_z, tx;
     size_t (*shared)(const struct gf_plan *plan);
     cudaError_t (*launch[KINDS])(const struct gf_plan *, const struct gf_chunk *, cudaStream_t);
 };
@@ -463,36 +466,42 @@ template <class B> size_t shared_of(const struct gf_plan *plan)
     return shared_words<B>(shape_of<B>(plan)) * sizeof(float);
 }
 
-template <class B> constexpr struct choice float_choice()
+template <unsigned FOR, int... P> constexpr struct choice choice_for()
 {
-    return {B::KXY, B::KZ - B::PADS, B::KZ, shared_of<B>,
-            {launch_build<4, float, B>, launch_build<1, float, B>, launch_build<2, float, B>,
-             nullptr, nullptr}};
-}
+    using B = march_build<P...>;
+    struct choice c = {B::KXY, B::KZ - B::PADS, B::KZ, B::TX, shared_of<B>, {}};
 
-template <class B> constexpr struct choice any_choice()
-{
-    struct choice c = float_choice<B>();
-    c.launch[BYTES_INTEGER] = launch_build<1, int32_t, B>;
-    c.launch[SHORTS_INTEGER] = launch_build<2, int32_t, B>;
+    if constexpr ((FOR & FLOAT_SAMPLES) != 0)
+        c.launch[FLOATS] = launch_build<4, float, B>;
+    if constexpr ((FOR & FLOAT_SUMS) != 0) {
+        c.launch[BYTES] = launch_build<1, float, B>;
+        c.launch[SHORTS] = launch_build<2, float, B>;
+    }
+    if constexpr ((FOR & INTEGER_SUMS) != 0) {
+        c.launch[BYTES_INTEGER] = launch_build<1, int32_t, B>;
+        c.launch[SHORTS_INTEGER] = launch_build<2, int32_t, B>;
+    }
     return c;
 }
 
-/* The first that fits is taken. */
+/* The first that fits is taken. Measured on an H200; the parameters are march_build's. */
 const struct choice choices[] = {
-    any_choice<march_build<3, 3, 0, 64, 7, 256, 3, 3>>(),
-    any_choice<march_build<5, 5, 0, 64, 7, 256, 3, 3>>(),
-    any_choice<march_build<7, 7, 0, 64, 7, 512, 2, 1>>(),
-    any_choice<march_build<9, 9, 0, 64, 7, 512, 2, 1>>(),
-    float_choice<march_build<13, 13, 0, 64, 6, 512, 2, 1>>(),
-    float_choice<march_build<17, 17, 0, 64, 5, 512, 2, 1>>(),
-    any_choice<march_build<0, 1, 0, 64, 6, 512, 2, 1>>(),
-    float_choice<march_build<0, 5, 3, 64, 6, 512, 2, 1>>(),
-    any_choice<march_build<0, 9, 7, 64, 5, 512, 2, 1>>(),
-    float_choice<march_build<0, 13, 3, 64, 4, 512, 2, 1>>(),
-    any_choice<march_build<0, 17, 7, 64, 4, 512, 2, 1>>(),
-    float_choice<march_build<0, 25, 7, 64, 3, 512, 2, 1>>(),
-    any_choice<march_build<0, 33, 15, 64, 2, 512, 2, 1>>(),
+    choice_for<ANY, 3, 3, 0, 64, 14, 128, 2, 4, 4>(),
+    choice_for<FLOAT_SAMPLES, 5, 5, 0, 128, 14, 256, 2, 2, 8>(),
+    choice_for<ANY, 5, 5, 0, 64, 14, 128, 2, 4, 4>(),
+    choice_for<FLOAT_SAMPLES, 7, 7, 0, 64, 7, 512, 3, 1, 8>(),
+    choice_for<INTEGER_SAMPLES, 7, 7, 0, 64, 7, 512, 2, 1, 4>(),
+    choice_for<FLOAT_SAMPLES, 9, 9, 0, 64, 7, 512, 3, 1, 8>(),
+    choice_for<INTEGER_SAMPLES, 9, 9, 0, 64, 7, 512, 2, 1, 4>(),
+    choice_for<FLOAT_SAMPLES, 13, 13, 0, 64, 7, 256, 3, 2, 8>(),
+    choice_for<FLOAT_SUMS, 13, 13, 0, 64, 6, 256, 2, 2, 4>(),
+    choice_for<ALL_FLOAT, 17, 17, 0, 64, 5, 512, 2, 1, 8>(),
+    choice_for<ALL_FLOAT, 0, 1, 0, 64, 6, 512, 2, 1, 8>(),
+    choice_for<ANY, 0, 9, 7, 64, 5, 512, 2, 1, 8>(),
+    choice_for<ALL_FLOAT, 0, 13, 3, 64, 4, 512, 2, 1, 8>(),
+    choice_for<ANY, 0, 17, 7, 64, 4, 512, 2, 1, 8>(),
+    choice_for<ALL_FLOAT, 0, 25, 7, 64, 3, 512, 2, 1, 8>(),
+    choice_for<ANY, 0, 33, 15, 64, 2, 512, 2, 1, 8>(),
 };
 
 bool odd(uint32_t taps) { return taps % 2 == 1 && taps <= MOST; }
@@ -508,7 +517,7 @@ const struct choice *choice_of(const struct gf_plan *plan)
         bool xy = c->xy == 0 ? odd(size[0]) && odd(size[1])
                              : size[0] == c->xy && size[1] == c->xy;
         if (xy && size[2] >= c->least_z && size[2] <= c->most_z && c->launch[kind] != nullptr &&
-            c->shared(plan) <= most)
+            (c->tx == NARROWEST || march_covers(plan, c->tx)) && c->shared(plan) <= most)
             return c;
     }
     return nullptr;

@@ -149,8 +149,7 @@ static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error
 static enum gf_status filter_image(struct job *job, const struct planned *p,
                                    struct gf_writer *writer, struct gf_error *e)
 {
-    GF_TRY(gf_writer_begin(writer, &p->out, e));
-    GF_TRY(gf_pipeline_run(&p->plan, job->engine, p->choice.backend, job->reader, writer,
+    GF_TRY(gf_pipeline_run(&p->plan, job->engine, p->choice.backend, job->reader, writer, &p->out,
                            &job->counts, e));
     job->samples += p->out.width * p->out.height * p->out.depth * p->out.channels;
     return gf_writer_end(writer, e);

@@ -34,6 +34,7 @@ struct pipeline {
     void *backend_state;
     struct gf_reader *reader;
     struct gf_writer *writer;
+    const struct gf_image *image;       /* what the writer begins */
     struct gf_counts *counts;
 
     bool volume;
@@ -197,6 +198,8 @@ static enum gf_status stage_filter(struct pipeline *p, uint64_t index, struct gf
 static enum gf_status stage_write(struct pipeline *p, uint64_t index, struct gf_error *e)
 {
     struct step s = step_at(p, index);
+    if (index == 0)
+        GF_TRY(gf_writer_begin(p->writer, p->image, e));
     return gf_writer_rows(p->writer, p->out[index % p->depth].data,
                           (s.end - s.begin) * p->out_rows_per_unit, e);
 }
@@ -336,11 +339,12 @@ static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
 
 enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *engine,
                                const struct gf_backend *backend, struct gf_reader *reader,
-                               struct gf_writer *writer, struct gf_counts *counts,
-                               struct gf_error *e)
+                               struct gf_writer *writer, const struct gf_image *out,
+                               struct gf_counts *counts, struct gf_error *e)
 {
     struct pipeline p = {.plan = plan, .engine = engine, .backend = backend, .reader = reader,
-                         .writer = writer, .counts = counts, .volume = plan->dimensions == 3,
+                         .writer = writer, .image = out, .counts = counts,
+                         .volume = plan->dimensions == 3,
                          .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     enum gf_status status;
 

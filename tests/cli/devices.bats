@@ -292,6 +292,15 @@ manners_on()
     GPUFILT_TEST_CUDA_DEVICES=driver ok blur --raw 23x19x7:u8 --sigma 0.7 -f raw in.raw out.raw
 }
 
+@test "simt: a GPU that cannot be opened puts nothing into a pipe" {
+    need_simt
+    noise in_23x19_u8.raw $((23 * 19))
+    for format in png pnm tiff raw; do
+        GPUFILT_TEST_CUDA=1:cudaErrorLaunchFailure refused 7 blur -k gauss3 --device simt \
+            -f "$format" in_23x19_u8.raw -
+    done
+}
+
 @test "simt: little memory on the GPU" {
     need_simt
     noise in_64x64x16_u8.raw $((64 * 64 * 16))

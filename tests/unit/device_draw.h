@@ -30,8 +30,8 @@ static inline void device_draw(struct device_draw *draw, struct gf_plan *p, bool
     if (device && one_in(4))
         p->gpu_memory = 1 + below(gf_image_bytes(&p->in) + gf_image_bytes(&p->out) + 4096);
     if (device && one_in(2))
-        snprintf(draw->chunk, sizeof draw->chunk, "%ux%u", 1 + (unsigned)below(40),
-                 1 + (unsigned)below(9));
+        snprintf(draw->chunk, sizeof draw->chunk, "%ux%u",
+                 1 + (unsigned)below(one_in(3) ? 2 : 40), 1 + (unsigned)below(one_in(3) ? 1 : 9));
     if (device && one_in(2))
         draw->family = families[below(sizeof families / sizeof families[0])];
     if (device && !one_in(4))
