@@ -13,8 +13,7 @@
  * planes re-reads its halo planes, so it is larger. */
 #define BAND_BYTES (4u << 20)
 #define SLAB_BYTES (24u << 20)
-/* For a GPU: every slab waits for it once, and 64 MiB keep it busy for a millisecond; in 3D the
- * halo's planes go over the bus again. */
+/* For a GPU: every slab waits for it once, and 64 MiB keep it busy for a millisecond. */
 #define GPU_BYTES (64u << 20)
 /* What reading and writing a coded file takes beside the slabs. */
 #define CODING_BYTES (32u << 20)

@@ -310,7 +310,7 @@ manners_on()
         cmp want.raw out.raw
         rm out.raw
     done
-    GPUFILT_TEST_CUDA_MEMORY=20000 refused 6 blur --sigma 0.7 --device simt -f raw in_64x64x16_u8.raw out.raw
+    GPUFILT_TEST_CUDA_MEMORY=2000 refused 6 blur --sigma 0.7 --device simt -f raw in_64x64x16_u8.raw out.raw
     says 'are free'
     [ ! -e out.raw ]
     ok blur --sigma 0.7 --device simt --gpu-memory 200K -f raw in_64x64x16_u8.raw out.raw
