@@ -13,22 +13,6 @@ constexpr uint64_t MOST_BLOCKS = 1 << 20;
 
 uint32_t lane_bytes(const struct gf_plan *plan) { return plan->arith == GF_DOUBLE ? 8 : 4; }
 
-/* Whether axis `a` of a separable plan has no pass: one tap of 1. */
-bool skipped(const struct gf_plan *plan, int a)
-{
-    const void *tap = plan->factor[a];
-
-    if (plan->size[a] != 1)
-        return false;
-    if (tap == nullptr)
-        return true;
-    switch (plan->arith) {
-    case GF_EXACT: return *static_cast<const int32_t *>(tap) == 1;
-    case GF_FLOAT: return *static_cast<const float *>(tap) == 1.0f;
-    default: return *static_cast<const double *>(tap) == 1.0;
-    }
-}
-
 /* ---- taps ---- */
 
 uint64_t tap_count(const struct gf_plan *plan, int a)
@@ -94,7 +78,7 @@ template <typename Acc> double through_taps(const void *taps, uint32_t n, double
 /* A constant after the pass of an axis. */
 double after_pass(const struct gf_plan *plan, int a, double value)
 {
-    if (skipped(plan, a))
+    if (gf_plan_skips(plan, a))
         return value;
     switch (plan->arith) {
     case GF_EXACT: return through_taps<int32_t>(plan->factor[a], plan->size[a], value);
@@ -146,7 +130,7 @@ void work_lanes(const struct gf_plan *plan, const struct gf_chunk *c, uint64_t l
         lanes[0] = gf_max(stored, out) * out_lanes(plan);
     else if (plan->alpha_divide)
         lanes[0] = out * out_lanes(plan);
-    if (plan->separable && !(skipped(plan, 1) && skipped(plan, 2)))
+    if (plan->separable && !(gf_plan_skips(plan, 1) && gf_plan_skips(plan, 2)))
         lanes[1] = gf_max(between, out) * out_lanes(plan);
 }
 
@@ -309,7 +293,7 @@ template <typename Acc>
 cudaError_t run_separable(const struct gf_plan *plan, const struct gf_chunk *c,
                           cudaStream_t stream)
 {
-    bool y = !skipped(plan, 1), z = !skipped(plan, 2);
+    bool y = !gf_plan_skips(plan, 1), z = !gf_plan_skips(plan, 2);
     struct finishing f = finishing_of(plan, c);
     struct rows_params p = rows_of(plan, c);
     struct outside fill = p.fill;
@@ -318,7 +302,7 @@ cudaError_t run_separable(const struct gf_plan *plan, const struct gf_chunk *c,
     work_lanes(plan, c, buffer);
 
     p.size[1] = p.size[2] = 1;
-    p.copy = skipped(plan, 0);
+    p.copy = gf_plan_skips(plan, 0);
     if (y || z) {
         p.row_slot = p.plane_slot = nullptr;
         p.rows = c->in_rows;

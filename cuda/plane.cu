@@ -171,6 +171,17 @@ double march_bound(const struct gf_plan *plan, int axes)
     return -v.low > v.high ? -v.low : v.high;
 }
 
+enum kind kind_of(const struct gf_plan *plan)
+{
+    bool bytes = gf_type_bytes(plan->in.type) == 1;
+
+    if (plan->in.type == GF_F32)
+        return plan->arith == GF_FLOAT ? FLOATS : KINDS;
+    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= EXACT_IN_FLOAT)
+        return bytes ? BYTES : SHORTS;
+    return bytes ? BYTES_INTEGER : SHORTS_INTEGER;
+}
+
 bool nearest_of(const struct gf_plan *plan, bool floats, struct nearest *r)
 {
     const struct gf_type_row *type = gf_type_row(plan->out.type);

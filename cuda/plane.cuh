@@ -452,6 +452,17 @@ cudaError_t march_resident(Kernel *kernel, int threads, size_t shared, uint32_t 
 
 /* The largest absolute value of the exact sums after the first `axes` passes. */
 double march_bound(const struct gf_plan *plan, int axes);
+
+/* Integers up to this are floats. */
+constexpr double EXACT_IN_FLOAT = 16777216;
+
+/* What kernels are made for: the samples' bytes, 4 for floats, and the type of the sums. */
+enum kind { FLOATS, BYTES, SHORTS, BYTES_INTEGER, SHORTS_INTEGER, KINDS };
+
+inline bool integer_kind(enum kind k) { return k == BYTES_INTEGER || k == SHORTS_INTEGER; }
+
+/* The kind of a plan that marches; KINDS for none. */
+enum kind kind_of(const struct gf_plan *plan);
 uint64_t march_blocks(const struct march &m);
 
 }

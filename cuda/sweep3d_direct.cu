@@ -195,23 +195,6 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void direct_kernel(const mar
 
 /* ---- host ---- */
 
-/* What the kernels are made for: the samples' bytes, 4 for floats, and the type of the sums. */
-enum kind { FLOATS, BYTES, SHORTS, BYTES_INTEGER, SHORTS_INTEGER, KINDS };
-
-bool integer_kind(enum kind k) { return k == BYTES_INTEGER || k == SHORTS_INTEGER; }
-
-/* KINDS for none. Integers up to 2^24 are floats. */
-enum kind kind_of(const struct gf_plan *plan)
-{
-    bool bytes = gf_type_bytes(plan->in.type) == 1;
-
-    if (plan->in.type == GF_F32)
-        return plan->arith == GF_FLOAT ? FLOATS : KINDS;
-    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= 16777216)
-        return bytes ? BYTES : SHORTS;
-    return bytes ? BYTES_INTEGER : SHORTS_INTEGER;
-}
-
 template <int SIZE, typename A, class B>
 cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chunk,
                          cudaStream_t stream)

@@ -373,41 +373,11 @@ __global__ __launch_bounds__(B::THREADS, B::BLOCKS) void separable_kernel(const 
 
 /* ---- host ---- */
 
-/* What the kernels are made for: the samples' bytes, 4 for floats, and the type of the sums
- * along z; those along x and y are float. */
-enum kind { FLOATS, BYTES, SHORTS, BYTES_INTEGER, SHORTS_INTEGER, KINDS };
-
 constexpr unsigned FLOAT_SAMPLES = 1, FLOAT_SUMS = 2, INTEGER_SUMS = 4;
 constexpr unsigned ALL_FLOAT = FLOAT_SAMPLES | FLOAT_SUMS;
 constexpr unsigned INTEGER_SAMPLES = FLOAT_SUMS | INTEGER_SUMS;
 constexpr unsigned ANY = FLOAT_SAMPLES | INTEGER_SAMPLES;
 constexpr uint32_t NARROWEST = 64; /* tile */
-
-bool skipped(const struct gf_plan *plan, int a)
-{
-    const void *tap = plan->factor[a];
-
-    if (plan->size[a] != 1)
-        return false;
-    return tap == nullptr || (plan->arith == GF_EXACT ? *static_cast<const int32_t *>(tap) == 1
-                                                      : *static_cast<const float *>(tap) == 1.0f);
-}
-
-bool integer_kind(enum kind k) { return k == BYTES_INTEGER || k == SHORTS_INTEGER; }
-
-/* KINDS for none. Integers up to 2^24 are floats. */
-enum kind kind_of(const struct gf_plan *plan)
-{
-    bool bytes = gf_type_bytes(plan->in.type) == 1;
-
-    if (plan->in.type == GF_F32)
-        return plan->arith == GF_FLOAT ? FLOATS : KINDS;
-    if (plan->arith == GF_FLOAT || march_bound(plan, 3) <= 16777216)
-        return bytes ? BYTES : SHORTS;
-    if (march_bound(plan, 2) <= 16777216)
-        return bytes ? BYTES_INTEGER : SHORTS_INTEGER;
-    return KINDS;
-}
 
 /* The device's limit on a block's shared memory, after asking. */
 size_t most_shared()
@@ -447,7 +417,7 @@ cudaError_t launch_build(const struct gf_plan *plan, const struct gf_chunk *chun
         return status;
     struct march m = march_of(plan, chunk, cut_of<B>(plan, s), resident);
     for (int a = 0; a < 3; a++)
-        m.skips[a] = skipped(plan, a);
+        m.skips[a] = gf_plan_skips(plan, a);
     if (SIZE != 4)
         nearest_of(plan, std::is_same_v<Z, float>, &m.nearest);
     return launch(separable_kernel<SIZE, Z, B>, dim3(static_cast<unsigned>(march_blocks(m))),
@@ -512,6 +482,9 @@ const struct choice *choice_of(const struct gf_plan *plan)
     enum kind kind = kind_of(plan);
     size_t most = most_shared();
 
+    /* Sums along x and y are float whatever the kind. */
+    if (integer_kind(kind) && march_bound(plan, 2) > EXACT_IN_FLOAT)
+        return nullptr;
     for (size_t i = 0; i < GF_COUNT(choices) && kind != KINDS; i++) {
         const struct choice *c = &choices[i];
         bool xy = c->xy == 0 ? odd(size[0]) && odd(size[1])

@@ -97,6 +97,9 @@ struct gf_plan {
     bool packed;                /* rows without padding between them (--layout packed) */
 };
 
+/* Whether a separable plan has no pass along an axis: one tap of 1, or none. */
+bool gf_plan_skips(const struct gf_plan *plan, int axis);
+
 /* The plan's prefix sums as gf_inside_at and gf_inside_total read them; borrowed. */
 struct gf_inside gf_plan_inside_of(const struct gf_plan *plan);
 /* Weight inside for output sample (x, y, z), as NORMALIZE defines it above. */

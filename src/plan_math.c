@@ -3,6 +3,21 @@
 
 #include "util.h"
 
+bool gf_plan_skips(const struct gf_plan *plan, int axis)
+{
+    const void *tap = plan->factor[axis];
+
+    if (plan->size[axis] != 1)
+        return false;
+    if (tap == NULL)
+        return true;
+    switch (plan->arith) {
+    case GF_EXACT: return *(const int32_t *)tap == 1;
+    case GF_FLOAT: return *(const float *)tap == 1.0f;
+    default: return *(const double *)tap == 1.0;
+    }
+}
+
 struct gf_inside gf_plan_inside_of(const struct gf_plan *plan)
 {
     struct gf_inside in = {.separable = plan->separable, .box = plan->inside_box};

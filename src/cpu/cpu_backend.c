@@ -134,15 +134,6 @@ static enum gf_status convert_taps(struct gf_cpu *cpu, struct gf_error *e)
     return GF_OK;
 }
 
-static bool is_one(const struct gf_plan *plan, const void *tap)
-{
-    switch (plan->arith) {
-    case GF_EXACT: return *(const int32_t *)tap == 1;
-    case GF_FLOAT: return *(const float *)tap == 1.0f;
-    default: return *(const double *)tap == 1.0;
-    }
-}
-
 /* ---- blocks ---- */
 
 /* Different image indices a window of `size` taps and some outputs can hold. */
@@ -332,8 +323,7 @@ static enum gf_status prepare(struct gf_cpu *cpu, struct gf_error *e)
     choose_finish(cpu, bound, taps_positive);
     GF_TRY(convert_taps(cpu, e));
     for (int a = 0; a < 3 && plan->separable; a++)
-        cpu->skip[a] = plan->size[a] == 1 &&
-                       (plan->factor[a] == NULL || is_one(plan, plan->factor[a]));
+        cpu->skip[a] = gf_plan_skips(plan, a);
     cpu->deep = plan->separable ? !cpu->skip[2] : plan->size[2] > 1;
     if (cpu->deep)
         choose_deep_block(cpu);
