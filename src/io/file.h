@@ -52,7 +52,8 @@ struct gf_out;
 enum gf_status gf_out_open(struct gf_out **out, const char *path,
                            const struct gf_out_options *options, struct gf_error *e);
 const char *gf_out_name(const struct gf_out *out);
-/* Reserves space for a final size, so that a full disk shows at once. */
+/* Reserves space for a final size, so that a full disk shows at the start. Much space is reserved
+ * by a thread; that there is not enough is then what the next call says that writes. */
 enum gf_status gf_out_reserve(struct gf_out *out, uint64_t size, struct gf_error *e);
 /* Appends. */
 enum gf_status gf_out_write(struct gf_out *out, const void *data, size_t size, struct gf_error *e);

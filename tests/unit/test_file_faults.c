@@ -487,6 +487,48 @@ static void full_disk(void **state)
     assert_int_equal(umount("disk"), 0);
 }
 
+/* Much space is reserved by a thread: that there is not enough is said by whatever comes next, and
+ * by nothing when that is to give up; a file system that cannot do it is no failure. */
+static void much_reserved(void **state)
+{
+    static const struct gf_out_options plain;
+    const uint64_t much = UINT64_C(100) << 20;
+    struct gf_out *out;
+    struct gf_error e;
+    struct stat info;
+
+    (void)state;
+    put_text("out", OLD);
+    for (int next = 0; next < 4; next++) {
+        gf_io_fail_at("fallocate", 1, ENOSPC, 0);
+        assert_int_equal(gf_out_open(&out, "out", &plain, &e), GF_OK);
+        assert_int_equal(gf_out_reserve(out, much, &e), GF_OK);
+        e.text[0] = '\0';
+        if (next == 0)
+            assert_int_equal(gf_out_write(out, "abc", 3, &e), GF_EOUTPUT);
+        if (next == 1)
+            assert_int_equal(gf_out_write_at(out, "abc", 3, 0, &e), GF_EOUTPUT);
+        if (next == 2)
+            assert_int_equal(gf_out_commit(&out, &e), GF_EOUTPUT);
+        if (next < 3)
+            assert_non_null(strstr(e.text, "out: space for it cannot be reserved: No space"));
+        gf_out_abort(&out);
+        assert_file("out", OLD);
+        assert_int_equal(entries("."), 1);
+    }
+    for (int able = 0; able <= 1; able++) {
+        gf_io_fail_at("fallocate", able ? 0 : 1, EOPNOTSUPP, 0);
+        assert_int_equal(gf_out_open(&out, "out", &plain, &e), GF_OK);
+        assert_int_equal(gf_out_reserve(out, much, &e), GF_OK);
+        assert_int_equal(gf_out_write(out, "abc", 3, &e), GF_OK);
+        assert_int_equal(gf_out_commit(&out, &e), GF_OK);
+        assert_int_equal(stat("out", &info), 0);
+        assert_int_equal(info.st_size, 3);
+        assert_true(info.st_blocks * 512 <= 8192);
+        assert_file("out", "abc");
+    }
+}
+
 /* After a failure, too, the disk must not stay. */
 static int unmount_and_leave(void **state)
 {
@@ -499,7 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, folder_enter, folder_leave)
         T(every_call_of_writing), T(every_call_of_streaming), T(every_call_of_reading),
-        T(short_counts), T(no_memory), T(created_meanwhile), T(concurrent_writers),
+        T(short_counts), T(no_memory), T(much_reserved), T(created_meanwhile), T(concurrent_writers),
         cmocka_unit_test_setup_teardown(full_disk, folder_enter, unmount_and_leave),
 #undef T
     };
