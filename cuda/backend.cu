@@ -8,6 +8,7 @@
 #include "buffers.h"
 #include "errors.h"
 #include "feed.h"
+#include "gather.h"
 
 extern "C" {
 #include "signals.h"
@@ -256,6 +257,16 @@ cudaError_t download(struct state *s, const struct job *job, const struct gf_sla
     return cudaEventRecord(job->set->downloaded, s->download);
 }
 
+cudaError_t measure_chunk(const struct state *s, const struct set *set,
+                          const struct gf_chunk *chunk)
+{
+    const struct gf_image *out = &s->plan->out;
+    const uint64_t row = out->width * out->channels;
+    const uint64_t first = s->measured_before + (chunk->z * out->height + chunk->y) * row;
+
+    return gather_rows(s->measuring, first, set->out, row, chunk->rows, chunk->planes, s->compute);
+}
+
 /* Uploads and computes a chunk whose y, z, rows and planes are set. */
 cudaError_t compute(struct state *s, const struct gf_slab *in, struct job *job)
 {
@@ -278,17 +289,19 @@ cudaError_t compute(struct state *s, const struct gf_slab *in, struct job *job)
     GF_CALL(cudaStreamWaitEvent(s->compute, set->uploaded, 0));
     GF_CALL(cudaStreamWaitEvent(s->compute, set->downloaded, 0));
     GF_CALL(s->family->launch(s->plan, chunk, s->compute));
+    if (s->measuring != nullptr)
+        GF_CALL(measure_chunk(s, set, chunk));
     return cudaEventRecord(set->computed, s->compute);
 }
 
 /* The `index`-th chunk of a slab. Planes that overlap in what they read come one after the
- * other; otherwise rows do. */
+ * other; otherwise rows do, and where samples are measured in their order. */
 struct gf_chunk chunk_at(const struct state *s, const struct gf_slab *out,
                          const struct shape *shape, uint64_t index)
 {
     uint64_t bands = gf_ceil_div(out->rows, shape->rows);
     uint64_t layers = gf_ceil_div(out->planes, shape->planes);
-    bool deep = s->plan->size[2] > 1;
+    bool deep = s->plan->size[2] > 1 && s->measuring == nullptr;
     uint64_t y = (deep ? index / layers : index % bands) * shape->rows;
     uint64_t z = (deep ? index % layers : index / bands) * shape->planes;
     struct gf_chunk c = {};
@@ -311,6 +324,8 @@ cudaError_t compute_slab(struct state *s, const struct gf_slab *in, const struct
 
     GF_CALL(cudaSetDevice(s->device.index));
     GF_CALL(buffers_make(s, out->rows, out->planes, &shape));
+    if (s->measuring != nullptr && shape.rows < out->rows)
+        shape.planes = 1;
     if (owner->serial != s->serial) {
         owner->serial = 0;
         GF_CALL(s->family->prepare(s->plan, &s->mask, s->compute));
@@ -413,6 +428,14 @@ enum gf_status run(void *state, const struct gf_slab *in, struct gf_slab *out,
     return GF_OK;
 }
 
+void watch(void *state, void *measuring)
+{
+    struct state *s = static_cast<struct state *>(state);
+
+    s->measuring = measuring;
+    s->measured_before = gather_taken(measuring);
+}
+
 /* ---- host memory ---- */
 
 void pin(void *state, void *data, size_t bytes)
@@ -434,5 +457,5 @@ void unpin(void *state, void *data)
 
 extern "C" const struct gf_backend GF_BACKEND = {
     GF_BACKEND_NAME, GF_DEVICE::open, GF_DEVICE::run, GF_DEVICE::close, GF_DEVICE::pin,
-    GF_DEVICE::unpin,
+    GF_DEVICE::unpin, GF_DEVICE::watch,
 };

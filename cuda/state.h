@@ -47,6 +47,8 @@ struct state {
     struct set set[SETS];
     void *work;
     uint64_t work_room;                 /* bytes */
+    void *measuring;                    /* a measurer's state that watches the output, or NULL */
+    uint64_t measured_before;           /* samples it had when this output began */
     uint64_t turn;                      /* chunks so far: the next takes set turn % sets */
 };
 

@@ -1,6 +1,7 @@
 /* In place of the CUDA backend in a build without CUDA. */
 #include "backend.h"
 #include "devices.h"
+#include "stats/measure.h"
 
 #include <stddef.h>
 
@@ -34,6 +35,38 @@ const struct gf_backend gf_backend_cuda = {
     .name = "cuda",
     .open = stub_open,
     .run = stub_run,
+    .close = stub_close,
+};
+
+static enum gf_status stub_measure(const struct gf_measure *measure, void **state,
+                                   struct gf_error *e)
+{
+    (void)measure;
+    *state = NULL;
+    return without_cuda(e);
+}
+
+static enum gf_status stub_feed(void *state, const void *samples, uint64_t count,
+                                struct gf_error *e)
+{
+    (void)state;
+    (void)samples;
+    (void)count;
+    return without_cuda(e);
+}
+
+static enum gf_status stub_finish(void *state, struct gf_measured *measured, struct gf_error *e)
+{
+    (void)state;
+    (void)measured;
+    return without_cuda(e);
+}
+
+const struct gf_measurer gf_measurer_cuda = {
+    .name = "cuda",
+    .open = stub_measure,
+    .feed = stub_feed,
+    .finish = stub_finish,
     .close = stub_close,
 };
 

@@ -43,6 +43,10 @@ struct gf_backend {
      * freed and before close(); it accepts a buffer that was not pinned. */
     void (*pin)(void *state, void *data, size_t bytes);
     void (*unpin)(void *state, void *data);
+    /* Optional: run() also hands the output's samples on to a measurer of this device while they
+     * are there; `measuring` is what its open() made. Slabs then have to come in the order of the
+     * output, from its first row on. */
+    void (*watch)(void *state, void *measuring);
 };
 
 /* All backends, NULL-terminated; reference is last and not offered to users. */

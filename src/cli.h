@@ -5,6 +5,7 @@
 
 #include "border.h"
 #include "io/format.h"
+#include "stats/stats.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -21,9 +22,10 @@ enum gf_command_bit {
     GF_HELP = 1 << 6,
     GF_DEVICES = 1 << 7,
     GF_SELFTEST = 1 << 8,
+    GF_STATS = 1 << 9,
     GF_FILTERS = GF_BLUR | GF_CORRELATE | GF_CONVOLVE,
     GF_FILES = GF_FILTERS | GF_CONVERT, /* read files and write files */
-    GF_READERS = GF_FILES | GF_INFO,    /* read files */
+    GF_READERS = GF_FILES | GF_INFO | GF_STATS, /* read files */
     GF_ALL = GF_READERS | GF_MASKS | GF_HELP | GF_DEVICES | GF_SELFTEST
 };
 
@@ -37,7 +39,7 @@ enum gf_option_id {
 struct gf_option {
     char letter;           /* 0: none */
     const char *name;      /* without dashes */
-    const char *argument;  /* NULL: takes none */
+    const char *argument;  /* NULL: takes none; "[=WORD]": may be left out, and is joined by = */
     unsigned commands;     /* bits */
     const char *section;
     const char *help;
@@ -93,6 +95,8 @@ struct gf_request {
 
     uint32_t mask_size[3];         /* masks make --size; 0: not given */
     unsigned mask_size_count;      /* 0: not given, else 1..3 */
+    struct gf_stats_options stats;
+    bool stats_wanted;             /* --stats of a filter */
     uint64_t seen;                 /* bit gf_option_id: the option was given */
 };
 

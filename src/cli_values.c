@@ -2,6 +2,7 @@
 
 #include "backend.h"
 #include "io/raw.h"
+#include "stats/options.h"
 #include "text.h"
 #include "util.h"
 
@@ -325,6 +326,7 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
         return GF_OK;
     }
     case GF_OPTION_ROI:
+    case GF_OPTION_STATS_ROI:
         return parse_roi(o, value, r, e);
     case GF_OPTION_TYPE:
         return parse_type(o, value, r, e);
@@ -383,7 +385,7 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
         return GF_OK;
     case GF_OPTION_JSON:
         r->json = true;
-        return GF_OK;
+        return gf_stats_take(r, id, NULL, e);
     case GF_OPTION_QUIET:
         r->quiet = true;
         return GF_OK;
@@ -397,6 +399,6 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
         r->version = true;
         return GF_OK;
     default:
-        return GF_OK;
+        return gf_stats_take(r, id, value, e);
     }
 }

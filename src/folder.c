@@ -44,7 +44,10 @@ static enum gf_status name_of(const struct gf_request *r, const char *in_path, c
         extension = r->format->extensions;
     else if (format && format->create)
         extension = dot + 1;
-    gf_buffer_printf(&b, "%s/%.*s%s.%.*s", r->output, (int)stem, base, r->suffix ? r->suffix : "",
+    gf_buffer_text(&b, r->output);
+    if (b.size > 0 && b.data[b.size - 1] != '/')
+        gf_buffer_text(&b, "/");
+    gf_buffer_printf(&b, "%.*s%s.%.*s", (int)stem, base, r->suffix ? r->suffix : "",
                      (int)strcspn(extension, " "), extension);
     *name = b.data; /* gf_buffer's memory is gf_alloc's */
     return gf_buffer_status(&b, "the names of the outputs", e);

@@ -2,6 +2,7 @@
 
 #include "border.h"
 #include "output.h"
+#include "stats/columns.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static void option_line(struct gf_buffer *t, const struct gf_option *o)
     else
         gf_buffer_printf(t, "      --%s", o->name);
     if (o->argument)
-        gf_buffer_printf(t, " %s", o->argument);
+        gf_buffer_printf(t, "%s%s", *o->argument == '[' ? "" : " ", o->argument);
     length = (int)(t->size - start);
     if (length > HELP_COLUMN - 2)
         gf_buffer_printf(t, "\n%*s", HELP_COLUMN, "");
@@ -71,7 +72,8 @@ static void exit_statuses(struct gf_buffer *t)
 {
     gf_buffer_text(t,
         "  0  all good\n"
-        "  1  the answer is no: --on-clip error, or selftest found a difference\n"
+        "  1  the answer is no: --on-clip error, stats --assert, or\n"
+        "     selftest found a difference\n"
         "  2  usage error\n"
         "  3  input missing, truncated or corrupt\n"
         "  4  output could not be written or closed\n"
@@ -162,6 +164,18 @@ static void topic_formats(struct gf_buffer *t)
                          (*f)->create ? "w" : "-", (*f)->summary, (*f)->extensions);
 }
 
+static void topic_stats(struct gf_buffer *t)
+{
+    gf_buffer_text(t, "Statistics, the names of --show and --assert:\n\n");
+    for (unsigned i = 0; i < GF_COLUMN_COUNT; i++) {
+        gf_buffer_printf(t, "  %-12s ", gf_column_rows[i].name);
+        wrap(t, gf_column_rows[i].definition, 15, 15);
+    }
+    gf_buffer_text(t,
+        "\nEvery sample counts, of all pages and all channels, alpha too, unless --per, --roi,\n"
+        "--mask or --labels choose.\n");
+}
+
 static void topic_status(struct gf_buffer *t)
 {
     gf_buffer_text(t, "Exit statuses:\n\n");
@@ -174,7 +188,7 @@ enum gf_status gf_help_run(const struct gf_request *r, struct gf_error *e)
         const char *name;
         void (*write)(struct gf_buffer *t);
     } topics[] = {{"border", topic_border}, {"types", topic_types}, {"formats", topic_formats},
-                  {"status", topic_status}};
+                  {"stats", topic_stats}, {"status", topic_status}};
     struct gf_buffer t = {0};
     const struct gf_command *command;
     if (r->operand_count == 0)
@@ -191,5 +205,5 @@ enum gf_status gf_help_run(const struct gf_request *r, struct gf_error *e)
             return gf_output_text(&t, false, e);
         }
     return gf_fail(e, GF_EUSAGE, "help '%s': no such command or topic; try 'gpufilt help', or the "
-                   "topics border types formats status", r->operands[0]);
+                   "topics border types formats stats status", r->operands[0]);
 }

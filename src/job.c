@@ -10,6 +10,7 @@
 #include "pipeline.h"
 #include "planner.h"
 #include "signals.h"
+#include "stats/session.h"
 #include "util.h"
 
 #include <math.h>
@@ -27,17 +28,25 @@ struct planned {
     struct gf_choice choice;
 };
 
+/* What all inputs have in common. */
+struct run {
+    const struct gf_request *request;
+    struct gf_kernel kernel;
+    struct gf_engine engine;
+    struct gf_stats_session *stats;     /* or NULL: the output's are not asked for */
+};
+
 /* One input on its way to one output. */
 struct job {
-    const struct gf_request *request;
-    const struct gf_kernel *kernel;
-    struct gf_engine *engine;
+    struct run *run;
+    const char *in_path;
     const char *out_path;               /* NULL: only explained */
     const struct gf_format *out_format;
     struct gf_reader *reader;
     struct planned first;               /* of image 0: what was explained is what runs */
     struct gf_counts counts;
     uint64_t samples;                   /* written */
+    struct gf_writer *writer;           /* until it has every row */
 };
 
 static void planned_free(struct planned *p)
@@ -57,7 +66,7 @@ static const char *shown_name(const struct job *job)
 /* What the run will do, of which this file's images are taken to be typical. */
 static uint64_t images_alike(const struct job *job)
 {
-    const struct gf_request *r = job->request;
+    const struct gf_request *r = job->run->request;
     uint64_t files = r->output && gf_folder_wanted(r) ? r->operand_count : 1, images;
     return gf_mul(job->reader->images, files, &images) ? images : UINT64_MAX;
 }
@@ -67,17 +76,17 @@ static uint64_t images_alike(const struct job *job)
 static enum gf_status plan_image(struct job *job, uint64_t index, struct planned *p,
                                  struct gf_error *e)
 {
-    const struct gf_request *r = job->request;
+    const struct gf_request *r = job->run->request;
     bool divide_alpha;
     memset(p, 0, sizeof *p);
     GF_TRY(gf_reader_select(job->reader, index, &p->in, e));
     gf_meta_override_spacing(&p->in.meta, r->spacing);
-    GF_TRY(gf_filter_mask(r, job->kernel, &p->in, job->reader->name, &p->own, &p->mask, e));
+    GF_TRY(gf_filter_mask(r, &job->run->kernel, &p->in, job->reader->name, &p->own, &p->mask, e));
     divide_alpha = p->in.alpha_associated && job->out_format && !job->out_format->associated_alpha;
     GF_TRY(gf_plan_make(&p->plan, r, p->mask, &p->in, divide_alpha, job->reader->name, e));
-    gf_engine_choose(job->engine, &p->plan, images_alike(job), &p->choice);
+    gf_engine_choose(&job->run->engine, &p->plan, images_alike(job), &p->choice);
     if (r->explain || r->dry_run)
-        GF_TRY(gf_engine_look(job->engine, &p->choice, e));
+        GF_TRY(gf_engine_look(&job->run->engine, &p->choice, e));
     if (gf_is_gpu(p->choice.backend))
         GF_TRY(gf_plan_for_gpu(&p->plan, r, job->reader->name, e));
     p->out = p->plan.out;
@@ -91,17 +100,17 @@ static enum gf_status explain(struct job *job, struct gf_error *e)
 {
     const struct planned *p = &job->first;
     struct gf_buffer text = {0};
-    bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 && !job->request->dry_run;
-    gf_explain(&text, job->request, p->mask, &p->plan, &p->in, job->reader, job->out_path,
+    bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 && !job->run->request->dry_run;
+    gf_explain(&text, job->run->request, p->mask, &p->plan, &p->in, job->reader, job->out_path,
                job->out_format);
-    gf_explain_device(&text, job->engine, &p->choice, &p->plan);
+    gf_explain_device(&text, &job->run->engine, &p->choice, &p->plan);
     return gf_output_text(&text, to_stderr, e);
 }
 
 static void note_device(const struct job *job)
 {
     struct gf_buffer text = {0};
-    gf_engine_describe(&text, job->engine, &job->first.choice, &job->first.plan);
+    gf_engine_describe(&text, &job->run->engine, &job->first.choice, &job->first.plan);
     if (!text.failed)
         gf_print_note("%s: device %s", job->reader->name, text.data);
     gf_buffer_free(&text);
@@ -111,7 +120,7 @@ static void note_device(const struct job *job)
 static void warn_of_narrow_sigma(const struct job *job)
 {
     const struct planned *p = &job->first;
-    for (int a = 0; a < 3 && job->request->sigma_count; a++) {
+    for (int a = 0; a < 3 && job->run->request->sigma_count; a++) {
         double asked = p->mask->sigma[a], realised = gf_explain_sigma(&p->plan, a);
         if (asked > 0 && fabs(realised - asked) > 0.1 * asked)
             gf_print_warning("%s: sigma along %c: %.3g px asked for, %.3g realised by %u tap%s",
@@ -123,13 +132,18 @@ static void warn_of_narrow_sigma(const struct job *job)
 /* Plans every image before anything is written; *bytes is the size of all results. */
 static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error *e)
 {
-    const struct gf_request *r = job->request;
+    const struct gf_request *r = job->run->request;
     *bytes = 0;
     for (uint64_t i = 0; i < job->reader->images; i++) {
         struct planned other, *p = i == 0 ? &job->first : &other;
         enum gf_status status = plan_image(job, i, p, e);
         if (status == GF_OK)
             *bytes += gf_image_bytes(&p->out);
+        if (status == GF_OK && job->run->stats && p->out.type != job->first.out.type)
+            status = gf_fail(e, GF_EFEATURE, "%s: page %llu would be %s, page 1 %s; --stats is of "
+                             "one type, choose it with -t", shown_name(job),
+                             (unsigned long long)i + 1, gf_type_name(p->out.type),
+                             gf_type_name(job->first.out.type));
         if (status == GF_OK && i == 0) {
             warn_of_narrow_sigma(job);
             note_device(job);
@@ -147,15 +161,15 @@ static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error
 }
 
 static enum gf_status filter_image(struct job *job, const struct planned *p,
-                                   struct gf_writer *writer, struct gf_error *e)
+                                   struct gf_feeder *feeder, struct gf_error *e)
 {
-    GF_TRY(gf_pipeline_run(&p->plan, job->engine, p->choice.backend, job->reader, writer, &p->out,
-                           &job->counts, e));
+    GF_TRY(gf_pipeline_run(&p->plan, &job->run->engine, p->choice.backend, job->reader, job->writer,
+                           feeder, &p->out, &job->counts, e));
     job->samples += p->out.width * p->out.height * p->out.depth * p->out.channels;
-    return gf_writer_end(writer, e);
+    return job->writer ? gf_writer_end(job->writer, e) : GF_OK;
 }
 
-static enum gf_status filter_all(struct job *job, struct gf_writer *writer, struct gf_error *e)
+static enum gf_status filter_all(struct job *job, struct gf_feeder *feeder, struct gf_error *e)
 {
     if (job->reader->images > 1) {
         /* Planning went on to the last image; back to the first. */
@@ -163,12 +177,12 @@ static enum gf_status filter_all(struct job *job, struct gf_writer *writer, stru
         GF_TRY(gf_reader_select(job->reader, 0, &again, e));
         gf_meta_free(&again.meta);
     }
-    GF_TRY(filter_image(job, &job->first, writer, e));
+    GF_TRY(filter_image(job, &job->first, feeder, e));
     for (uint64_t i = 1; i < job->reader->images; i++) {
         struct planned p;
         enum gf_status status = plan_image(job, i, &p, e);
         if (status == GF_OK)
-            status = filter_image(job, &p, writer, e);
+            status = filter_image(job, &p, feeder, e);
         planned_free(&p);
         if (status != GF_OK)
             return status;
@@ -183,14 +197,14 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
     const struct planned *p = &job->first;
     uint64_t clipped = c->clipped_low + c->clipped_high;
     char text[256] = "", number[GF_NUMBER_TEXT];
-    if (job->request->on_clip == GF_CLIP_IGNORE || (clipped == 0 && c->nan == 0))
+    if (job->run->request->on_clip == GF_CLIP_IGNORE || (clipped == 0 && c->nan == 0))
         return GF_OK;
     if (clipped)
         snprintf(text, sizeof text, "%llu of %llu samples do not fit %s and %s (%llu "
                  "below, %llu above)", (unsigned long long)clipped,
                  (unsigned long long)job->samples,
                  gf_type_name(p->plan.out.type),
-                 job->request->on_clip == GF_CLIP_ERROR ? "would be clipped" : "were clipped",
+                 job->run->request->on_clip == GF_CLIP_ERROR ? "would be clipped" : "were clipped",
                  (unsigned long long)c->clipped_low,
                  (unsigned long long)c->clipped_high);
     if (c->nan)
@@ -202,10 +216,10 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
                  gf_format_double(number, p->plan.gain));
     else
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
-                 job->request->type_given ? "values are not rescaled: -t takes a wider type, or "
+                 job->run->request->type_given ? "values are not rescaled: -t takes a wider type, or "
                                             "correlate -k '1 / N' scales"
                                           : "-t chooses a wider type");
-    if (job->request->on_clip == GF_CLIP_ERROR)
+    if (job->run->request->on_clip == GF_CLIP_ERROR)
         return gf_fail(e, GF_NO, "%s: not written: %s", shown_name(job), text);
     gf_print_warning("%s: %s", shown_name(job), text);
     return GF_OK;
@@ -215,7 +229,7 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
  * NULL until the input is open. */
 static enum gf_status choose_format(struct job *job, struct gf_error *e)
 {
-    const struct gf_request *r = job->request;
+    const struct gf_request *r = job->run->request;
     bool standard_output = strcmp(job->out_path, "-") == 0;
     const char *name = shown_name(job);
     char list[160];
@@ -250,17 +264,104 @@ static enum gf_status try_output(const struct job *job, struct gf_error *e)
     if (strcmp(job->out_path, "-") == 0 ||
         (stat(job->out_path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
         return GF_OK;
-    if (job->request->output && gf_folder_wanted(job->request) &&
-        stat(job->request->output, &info) != 0)
+    if (job->run->request->output && gf_folder_wanted(job->run->request) &&
+        stat(job->run->request->output, &info) != 0)
         return GF_OK;
-    status = gf_out_open(&out, job->out_path, &job->request->out, e);
+    status = gf_out_open(&out, job->out_path, &job->run->request->out, e);
     gf_out_abort(&out);
     return status;
 }
 
+/* ---- statistics of the output ---- */
+
+/* The image of the output that holds its sample of this index. Images after the first are planned
+ * again for it. */
+static enum gf_status output_place(const void *of, uint64_t index, struct gf_place *place,
+                                   struct gf_error *e)
+{
+    struct job *job = *(struct job *const *)of;
+    for (uint64_t i = 0; i < job->reader->images; i++) {
+        struct planned other = {0}, *p = i == 0 ? &job->first : &other;
+        enum gf_status status = i == 0 ? GF_OK : plan_image(job, i, p, e);
+        const struct gf_image image = p->out;
+        uint64_t pixels = image.width * image.height * image.depth, pixel = index / image.channels;
+        planned_free(&other);
+        GF_TRY(status);
+        if (pixel < pixels) {
+            *place = (struct gf_place){.x = pixel % image.width,
+                                       .y = pixel / image.width % image.height,
+                                       .z = pixel / image.width / image.height,
+                                       .channel = index % image.channels, .page = i};
+            return GF_OK;
+        }
+        index -= pixels * image.channels;
+    }
+    return gf_fail(e, GF_EINPUT, "%s: changed while it was read", job->reader->name);
+}
+
+static enum gf_status back_to_start(struct job *job, struct gf_error *e)
+{
+    struct gf_image again = {.alpha = -1};
+    enum gf_status status;
+    if (strcmp(job->in_path, "-") == 0)
+        return gf_fail(e, GF_EMEMORY, "%s: these statistics take more than one look at the samples "
+                       "and standard input cannot be read again; save it to a file, or leave out "
+                       "median and percentiles with --stats=mean,std", job->reader->name);
+    gf_reader_close(&job->reader);
+    GF_TRY(gf_reader_open(&job->reader, job->in_path, &job->run->request->read, e));
+    status = gf_reader_select(job->reader, 0, &again, e);
+    gf_meta_free(&again.meta);
+    return status;
+}
+
+static enum gf_status write_all(struct job *job, struct gf_feeder *feeder, struct gf_error *e)
+{
+    GF_TRY(filter_all(job, feeder, e));
+    job->writer = NULL;
+    return gf_reader_finish(job->reader, e);
+}
+
+/* The first time the output is written as well; later the filter runs again, which gives the same
+ * samples. */
+static enum gf_status output_run(const void *of, const struct gf_sink *sinks, unsigned count,
+                                 struct gf_error *e)
+{
+    struct job *job = *(struct job *const *)of;
+    const struct gf_counts counts = job->counts;
+    const uint64_t samples = job->samples;
+    bool first = job->writer != NULL;
+    struct gf_feeder feeder;
+    enum gf_status status = gf_feeder_open(&feeder, job->first.out.type, sinks, count, e);
+    if (status == GF_OK)
+        status = first ? write_all(job, &feeder, e) : back_to_start(job, e);
+    if (status == GF_OK && !first) {
+        status = filter_all(job, &feeder, e);
+        job->counts = counts;
+        job->samples = samples;
+    }
+    if (status == GF_OK)
+        status = gf_feeder_end(&feeder, e);
+    gf_feeder_close(&feeder);
+    return status;
+}
+
+static enum gf_status write_and_measure(struct job *job, struct gf_error *e)
+{
+    const struct gf_image *out = &job->first.out;
+    const struct gf_source source = {shown_name(job), out->type, &job, output_run, output_place,
+                                     0};
+    struct gf_stats stats = gf_stats_new(shown_name(job));
+    stats.width = out->width;
+    stats.height = out->height;
+    stats.depth = out->depth;
+    stats.channels = out->channels;
+    stats.pages = job->reader->images;
+    return gf_stats_session_row(job->run->stats, &source, &stats, e);
+}
+
 static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_error *e)
 {
-    const struct gf_request *r = job->request;
+    const struct gf_request *r = job->run->request;
     struct gf_writer *writer = NULL;
     struct gf_write_options options = r->write;
     struct gf_out_options out = r->out;
@@ -270,10 +371,9 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
     out.seekable = r->on_clip == GF_CLIP_ERROR;
     status = gf_writer_open(&writer, job->out_path, job->out_format, job->reader->images, bytes,
                             &options, &out, e);
+    job->writer = writer;
     if (status == GF_OK)
-        status = filter_all(job, writer, e);
-    if (status == GF_OK)
-        status = gf_reader_finish(job->reader, e);
+        status = job->run->stats ? write_and_measure(job, e) : write_all(job, NULL, e);
     if (status == GF_OK)
         status = report_counts(job, e);
     if (status == GF_OK && gf_signal_pending())
@@ -285,11 +385,11 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
 }
 
 /* `out_path` NULL: the request only asks for an explanation. */
-static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel *kernel,
-                              struct gf_engine *engine, const char *in_path, const char *out_path,
+static enum gf_status run_one(struct run *run, const char *in_path, const char *out_path,
                               struct gf_error *e)
 {
-    struct job job = {.request = r, .kernel = kernel, .engine = engine, .out_path = out_path};
+    const struct gf_request *r = run->request;
+    struct job job = {.run = run, .in_path = in_path, .out_path = out_path};
     uint64_t bytes;
     enum gf_status status = out_path ? choose_format(&job, e) : GF_OK;
     if (status == GF_OK)
@@ -309,16 +409,15 @@ static enum gf_status run_one(const struct gf_request *r, const struct gf_kernel
 }
 
 /* A file that fails is reported and the others are done; a GPU that fails would fail them all. */
-static enum gf_status run_into_folder(const struct gf_request *r, const struct gf_kernel *kernel,
-                                      struct gf_engine *engine, struct gf_error *e)
+static enum gf_status run_into_folder(struct run *run, struct gf_error *e)
 {
+    const struct gf_request *r = run->request;
     struct gf_folder folder;
     enum gf_status status = gf_folder_prepare(&folder, r, e);
     size_t failed = 0;
     for (size_t i = 0; status == GF_OK && i < r->operand_count; i++) {
         struct gf_error mine = {""};
-        enum gf_status one = run_one(r, kernel, engine, r->operands[i], folder.names[i],
-                                     &mine);
+        enum gf_status one = run_one(run, r->operands[i], folder.names[i], &mine);
         if (one == GF_EDEVICE && i + 1 < r->operand_count) {
             status = gf_fail(e, one, "%s; %zu of %zu files are not done", mine.text,
                              r->operand_count - i, r->operand_count);
@@ -340,11 +439,39 @@ static enum gf_status run_into_folder(const struct gf_request *r, const struct g
                    r->operand_count);
 }
 
-enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
+static enum gf_status run_all(struct run *run, struct gf_error *e)
 {
-    struct gf_kernel kernel;
-    struct gf_engine engine;
-    enum gf_status status;
+    const struct gf_request *r = run->request;
+    if (r->output && gf_folder_wanted(r))
+        return run_into_folder(run, e);
+    return run_one(run, r->operands[0],
+                   r->output ? r->output : r->operand_count == 2 ? r->operands[1] : NULL, e);
+}
+
+/* The same with statistics of the outputs, which go where samples do not. */
+static enum gf_status run_and_measure(struct run *run, struct gf_error *e)
+{
+    const struct gf_request *r = run->request;
+    const char *out = r->output ? r->output : r->operands[r->operand_count - 1];
+    struct gf_stats_session stats;
+    struct gf_error mine = {""};
+    enum gf_status status, printed;
+    GF_TRY(gf_stats_session_begin(&stats, r, e));
+    run->stats = &stats;
+    status = run_all(run, e);
+    if (stats.rows == 0) {
+        gf_stats_session_drop(&stats);
+        return status;
+    }
+    printed = gf_stats_session_end(&stats, strcmp(out, "-") == 0, &mine);
+    if (status != GF_OK || printed == GF_OK)
+        return status;
+    *e = mine;
+    return printed;
+}
+
+static enum gf_status check_request(const struct gf_request *r, struct gf_error *e)
+{
     if (r->suffix && !gf_folder_wanted(r))
         return gf_fail(e, GF_EUSAGE, "--suffix goes with -o DIR, and -o %s is a file", r->output);
     for (size_t i = 0; r->kernel && i < (r->output ? r->operand_count : 1); i++)
@@ -354,13 +481,17 @@ enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
         !gf_format_by_path(r->operands[1]))
         return gf_fail(e, GF_EUSAGE, "%s: is a folder; -o %s writes there", r->operands[1],
                        r->operands[1]);
-    GF_TRY(gf_engine_init(&engine, r, e));
-    GF_TRY(gf_kernel_load(&kernel, r, e));
-    if (r->output && gf_folder_wanted(r))
-        status = run_into_folder(r, &kernel, &engine, e);
-    else
-        status = run_one(r, &kernel, &engine, r->operands[0],
-                         r->output ? r->output : r->operand_count == 2 ? r->operands[1] : NULL, e);
-    gf_kernel_free(&kernel);
+    return GF_OK;
+}
+
+enum gf_status gf_job_run(const struct gf_request *r, struct gf_error *e)
+{
+    struct run run = {.request = r};
+    enum gf_status status;
+    GF_TRY(check_request(r, e));
+    GF_TRY(gf_engine_init(&run.engine, r, e));
+    GF_TRY(gf_kernel_load(&run.kernel, r, e));
+    status = r->stats_wanted && !r->dry_run ? run_and_measure(&run, e) : run_all(&run, e);
+    gf_kernel_free(&run.kernel);
     return status;
 }

@@ -33,7 +33,8 @@ struct pipeline {
     const struct gf_backend *backend;
     void *backend_state;
     struct gf_reader *reader;
-    struct gf_writer *writer;
+    struct gf_writer *writer;           /* or NULL */
+    struct gf_feeder *feeder;           /* or NULL */
     const struct gf_image *image;       /* what the writer begins */
     struct gf_counts *counts;
 
@@ -147,10 +148,25 @@ static void describe_slab(const struct pipeline *p, struct gf_slab *slab, void *
     slab->planes = p->volume ? last - first : 1;
 }
 
+/* Lets measurers of the backend's device see the samples there. Where the CPU may take over, it
+ * could not tell them which they have not seen. */
+static void watch_output(struct pipeline *p)
+{
+    struct gf_feeder *f = p->feeder;
+    if (!f || !p->backend->watch || p->engine->automatic)
+        return;
+    for (unsigned i = 0; i < f->sink_count; i++)
+        if (f->sinks[i].device && strcmp(f->sinks[i].device, p->backend->name) == 0) {
+            p->backend->watch(p->backend_state, f->sinks[i].state);
+            f->watched |= 1u << i;
+        }
+}
+
 /* With its buffers pinned where that pays, which they may be while the reader fills them. */
 static enum gf_status open_backend(struct pipeline *p, struct gf_error *e)
 {
     GF_TRY(gf_engine_open(p->engine, &p->backend, p->plan, p->reader->name, &p->backend_state, e));
+    watch_output(p);
     if (!p->backend->pin || p->steps < (uint64_t)PINNED_USES * p->depth)
         return GF_OK;
     for (unsigned i = 0; i < p->depth; i++) {
@@ -198,10 +214,15 @@ static enum gf_status stage_filter(struct pipeline *p, uint64_t index, struct gf
 static enum gf_status stage_write(struct pipeline *p, uint64_t index, struct gf_error *e)
 {
     struct step s = step_at(p, index);
-    if (index == 0)
+    const void *rows = p->out[index % p->depth].data;
+    uint64_t count = (s.end - s.begin) * p->out_rows_per_unit;
+    if (p->writer && index == 0)
         GF_TRY(gf_writer_begin(p->writer, p->image, e));
-    return gf_writer_rows(p->writer, p->out[index % p->depth].data,
-                          (s.end - s.begin) * p->out_rows_per_unit, e);
+    if (p->writer)
+        GF_TRY(gf_writer_rows(p->writer, rows, count, e));
+    return p->feeder ? gf_feeder_add(p->feeder, rows, count * p->image->width * p->image->channels,
+                                     e)
+                     : GF_OK;
 }
 
 /* ---- overlapping them ---- */
@@ -332,18 +353,20 @@ static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
             !gf_mul(p->out_room, p->out_unit_bytes, &p->out[i].bytes))
             return gf_fail(e, GF_EMEMORY, "%s: the slabs are too large", p->reader->name);
         GF_TRY(gf_allocate(&p->in[i].data, p->in[i].bytes, 1, p->reader->name, e));
-        GF_TRY(gf_allocate(&p->out[i].data, p->out[i].bytes, 1, p->writer->name, e));
+        GF_TRY(gf_allocate(&p->out[i].data, p->out[i].bytes, 1,
+                           p->writer ? p->writer->name : p->reader->name, e));
     }
     return GF_OK;
 }
 
 enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *engine,
                                const struct gf_backend *backend, struct gf_reader *reader,
-                               struct gf_writer *writer, const struct gf_image *out,
-                               struct gf_counts *counts, struct gf_error *e)
+                               struct gf_writer *writer, struct gf_feeder *feeder,
+                               const struct gf_image *out, struct gf_counts *counts,
+                               struct gf_error *e)
 {
     struct pipeline p = {.plan = plan, .engine = engine, .backend = backend, .reader = reader,
-                         .writer = writer, .image = out, .counts = counts,
+                         .writer = writer, .feeder = feeder, .image = out, .counts = counts,
                          .volume = plan->dimensions == 3,
                          .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     enum gf_status status;

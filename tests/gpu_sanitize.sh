@@ -1,8 +1,8 @@
 #!/bin/bash
 # The CUDA kernels under compute-sanitizer's four tools, on small images, all at the same time.
 #     gpu_sanitize.sh FOLDER [SECONDS]
-# FOLDER holds check_backend and bench_kernels (tests/bench/gpu.sh build). Each has SECONDS (60) under each
-# tool; to be stopped by that is no failure. Prints a line each, and the reports of those that failed.
+# FOLDER holds check_backend, check_measure, bench_kernels and bench_stats_gpu (tests/bench/gpu.sh build). Each has
+# SECONDS (60) under each tool; to be stopped by that is no failure. Prints a line each, and the reports of those that failed.
 set -u
 folder=${1:?usage: gpu_sanitize.sh FOLDER [SECONDS]}
 limit=${2:-60}
@@ -35,6 +35,8 @@ under()
 for tool in memcheck racecheck initcheck synccheck; do
     under "$tool" "$folder/bench_kernels" --small --family all &
     under "$tool" "$folder/check_backend" --backend cuda --some --iterations 500 &
+    under "$tool" "$folder/bench_stats_gpu" --small &
+    under "$tool" "$folder/check_measure" --backend cuda --some --seconds 20 &
 done
 wait
 cat "$reports"/*

@@ -345,6 +345,16 @@ SIMT_INLINE int __dp2a_hi(int a, int b, int c) { return dp2a(a, b, c, 2); }
 SIMT_INLINE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) { return dp2a(a, b, c, 0); }
 SIMT_INLINE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { return dp2a(a, b, c, 2); }
 
+/* ---- two halves at a time ---- */
+SIMT_INLINE unsigned __vminu2(unsigned a, unsigned b)
+{
+    return min(a & 0xffff, b & 0xffff) | min(a >> 16, b >> 16) << 16;
+}
+SIMT_INLINE unsigned __vmaxu2(unsigned a, unsigned b)
+{
+    return max(a & 0xffff, b & 0xffff) | max(a >> 16, b >> 16) << 16;
+}
+
 /* ---- others ---- */
 SIMT_INLINE void __trap(SIMT_SITE) { trap("__trap()", file, line); }
 SIMT_INLINE void __nanosleep(unsigned) {}

@@ -1,7 +1,8 @@
 /* Vectors of lanes for one instruction set, chosen by the compiler's flags: AVX-512,
  * AVX2 with FMA, or whatever the compiler makes of 16-byte vectors. For each lane kind K
  * in i16 i32 f32 f64: K_vec, K_WIDTH lanes, K_load, K_store (any alignment), K_set, K_zero
- * and K_fma(w, x, acc) = w*x + acc (rounded once for f32 and f64, modulo 2^n for integers). */
+ * and K_fma(w, x, acc) = w*x + acc (rounded once for f32 and f64, modulo 2^n for integers);
+ * and f64_load_f32, which widens. */
 #ifndef GPUFILT_SRC_CPU_SIMD_H
 #define GPUFILT_SRC_CPU_SIMD_H
 
@@ -41,6 +42,7 @@ static inline f32_vec f32_set(float t) { return _mm512_set1_ps(t); }
 static inline f32_vec f32_zero(void) { return _mm512_setzero_ps(); }
 static inline f32_vec f32_fma(f32_vec w, f32_vec x, f32_vec a) { return _mm512_fmadd_ps(w, x, a); }
 static inline f64_vec f64_load(const double *p) { return _mm512_loadu_pd(p); }
+static inline f64_vec f64_load_f32(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 static inline void f64_store(double *p, f64_vec v) { _mm512_storeu_pd(p, v); }
 static inline f64_vec f64_set(double t) { return _mm512_set1_pd(t); }
 static inline f64_vec f64_zero(void) { return _mm512_setzero_pd(); }
@@ -78,6 +80,7 @@ static inline f32_vec f32_set(float t) { return _mm256_set1_ps(t); }
 static inline f32_vec f32_zero(void) { return _mm256_setzero_ps(); }
 static inline f32_vec f32_fma(f32_vec w, f32_vec x, f32_vec a) { return _mm256_fmadd_ps(w, x, a); }
 static inline f64_vec f64_load(const double *p) { return _mm256_loadu_pd(p); }
+static inline f64_vec f64_load_f32(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 static inline void f64_store(double *p, f64_vec v) { _mm256_storeu_pd(p, v); }
 static inline f64_vec f64_set(double t) { return _mm256_set1_pd(t); }
 static inline f64_vec f64_zero(void) { return _mm256_setzero_pd(); }
@@ -106,6 +109,7 @@ GF_SIMD_PLAIN(i32, int32_t)
 GF_SIMD_PLAIN(f32, float)
 GF_SIMD_PLAIN(f64, double)
 #undef GF_SIMD_PLAIN
+static inline f64_vec f64_load_f32(const float *p) { return (f64_vec){(double)p[0], (double)p[1]}; }
 static inline i16_vec i16_set(uint16_t t) { return (i16_vec){t, t, t, t, t, t, t, t}; }
 static inline i32_vec i32_set(int32_t s)
 {

@@ -5,8 +5,8 @@
 #     tests/bench/gpu.sh run [--quick] [STEP...]       on the machine with the GPU
 #     tests/bench/gpu.sh [--quick] [STEP...]           both
 #
-# Steps, all of them unless some are named: check (check_backend), matrix (the same commands on both devices),
-# sanitize (compute-sanitizer), kernels, peers, whole (whole commands). Everything goes to build-gpu/out, the tables
+# Steps, all of them unless some are named: check (check_backend), measure (check_measure), matrix (the same commands
+# on both devices), sanitize (compute-sanitizer), kernels, stats, peers, whole (whole commands). Everything goes to build-gpu/out, the tables
 # to results.md there (results-h200.md is one) and, last, to standard output. Exit status 1 when samples differ or a
 # step failed.
 #
@@ -59,16 +59,18 @@ build_all()
     if ! { cmake -S "$root" -B "$build/cmake" -DCMAKE_BUILD_TYPE=Release -DGPUFILT_TEST_HOOKS=ON -DGPUFILT_CUDA=ON \
         -DCMAKE_CUDA_ARCHITECTURES="$arch" -DCMAKE_BUILD_RPATH='$ORIGIN/lib' \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags &&
-        cmake --build "$build/cmake" --target gpufilt check_backend -j "$jobs"; } >"$build/cmake.log" 2>&1; then
+        cmake --build "$build/cmake" --target gpufilt check_backend check_measure -j "$jobs"; } >"$build/cmake.log" 2>&1; then
         grep -E 'error|Error' "$build/cmake.log" | head -20
         die 'the build failed'
     fi
     bash "$root/tests/check_host_calls.sh" "$build"/cmake/cuda/CMakeFiles/gpufilt_cuda.dir/*.o || exit 2
-    cp "$build/cmake/gpufilt" "$build/cmake/check_backend" "$run"
+    cp "$build/cmake/gpufilt" "$build/cmake/check_backend" "$build/cmake/check_measure" "$run"
     carry_libraries "$build/cmake/gpufilt"
     gcc -std=c17 -O2 -D_GNU_SOURCE -I"$root/src" -c "$here/bench_rows.c" -o "$build/bench_rows.o" || die 'bench_rows.c'
     bench bench_kernels --fmad=false -DGF_DEVICE=gf_cuda -I"$root/src" -I"$root/cuda" "$build/bench_rows.o" "$core" \
         -lpthread || die 'bench_kernels.cu'
+    bench bench_stats_gpu --fmad=false -DGF_DEVICE=gf_cuda -I"$root/src" -I"$root/cuda" "$core" -lpthread ||
+        die 'bench_stats_gpu.cu'
     bench textbook || die 'textbook.cu'
 }
 
@@ -117,6 +119,11 @@ step_check()
     local -a plans=(--seconds 40)
     [ -n "$quick" ] && plans=(--some --seconds 5)
     step check 3 timeout 170 "$run/check_backend" --backend cuda "${plans[@]}" --iterations 1000000
+}
+
+step_measure()
+{
+    step measure 3 timeout 170 "$run/check_measure" --backend cuda --seconds "$([ -n "$quick" ] && echo 5 || echo 40)"
 }
 
 # One command on both devices: a line when its statuses or files differ, or when there is no file.
@@ -175,6 +182,8 @@ step_sanitize()
 
 step_kernels() { results kernels timeout 200 "$run/bench_kernels" --family "$([ -n "$quick" ] && echo best || echo all)"; }
 
+step_stats() { results stats timeout 120 "$run/bench_stats_gpu"; }
+
 step_peers()
 {
     results textbook timeout 60 "$run/textbook"
@@ -228,10 +237,10 @@ steps=()
 for argument in "$@"; do
     case $argument in
     --quick) quick=1 ;;
-    check | matrix | sanitize | kernels | peers | whole) steps+=("$argument") ;;
+    check | measure | matrix | sanitize | kernels | stats | peers | whole) steps+=("$argument") ;;
     *) sed -n '2,/^set /{s/^# \{0,1\}//p}' "$0"; exit 2 ;;
     esac
 done
-[ "${#steps[@]}" -gt 0 ] || steps=(check matrix sanitize kernels peers whole)
+[ "${#steps[@]}" -gt 0 ] || steps=(check measure matrix sanitize kernels stats peers whole)
 [ "$what" = run ] || build_all
 [ "$what" = build ] || run_steps "${steps[@]}"

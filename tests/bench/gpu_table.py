@@ -6,6 +6,7 @@
 Kernels: ms is the median (how much slower the slowest was than the fastest); GB/s: samples read and written
 once; of copy: cudaMemcpy from device to device in the same run; then the peers' milliseconds, the fastest of
 a peer's ways, and how many times faster gpufilt is than the best of them. cuDNN's volumes are 512^3.
+Statistics: GB/s: samples read once.
 """
 import json
 import sys
@@ -73,13 +74,30 @@ def print_commands(results):
               f"{r['moved'] / r['seconds'] / 1e9:.2f} | {r['peak_mib']:.0f} | {r['check']} |")
 
 
+def print_stats(results):
+    reads = [speed(r) for r in results if r["tool"] == "read"]
+    print_header("statistics", "tool", "ms (spread)", "GB/s", "of the plain read", "check", "ours is faster")
+    for r in results:
+        rivals = [p["ms"] for p in results if p["tool"] == "cub" and p["row"] == r["row"]]
+        compared = rivals and r["tool"] == "gpufilt" and r["ms"] > 0
+        cells = [r["row"], r["tool"], f"{r['ms']:.3f} ({100 * (r['high'] / max(r['low'], 1e-9) - 1):.0f} %)", f"{speed(r):.0f}",
+                 f"{100 * speed(r) / max(reads):.0f} %" if reads else "", r["check"],
+                 f"{min(rivals) / r['ms']:.1f}" if compared else ""]
+        print("| " + " | ".join(cells) + " |")
+
+
 def main():
     results = load(sys.argv[1:])
-    kernels = [r for r in results if r["what"] != "whole"]
+    kernels = [r for r in results if r["what"] not in ("whole", "stats")]
+    stats = [r for r in results if r["what"] == "stats"]
     commands = [r for r in results if r["what"] == "whole"]
     if kernels:
         print_kernels(kernels)
-    if kernels and commands:
+    if kernels and stats:
+        print()
+    if stats:
+        print_stats(stats)
+    if (kernels or stats) and commands:
         print()
     if commands:
         print_commands(commands)

@@ -1,0 +1,327 @@
+/* The measurer on the simt device when CUDA fails: every call of open, feed, finish and close in
+ * turn, with several kinds of error, once and for good. Never a crash, never a leak, and either
+ * the right numbers or one line that names the device and what to do. Then too little memory,
+ * GPUs that are not there, and signals. */
+#include "alloc.h"
+#include "signals.h"
+#include "simt_control.h"
+#include "stats/measure.h"
+#include "util.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* By number, as cudaError_t has them; simt does not name them all. */
+enum { OUT_OF_MEMORY = 2 };
+static const int errors[] = {
+    35 /* InsufficientDriver */, 46 /* DevicesUnavailable */, 100 /* NoDevice */,
+    209 /* NoKernelImageForDevice */, 214 /* ECCUncorrectable */, 700 /* IllegalAddress */,
+    702 /* LaunchTimeout */, 719 /* LaunchFailure */, 999 /* Unknown */,
+};
+
+/* ---- what is measured ---- */
+
+/* Two chunks and a bit, so that both sets of buffers are used and one is used again. */
+enum { SAMPLES = 4 * GF_LEAF + 77, BINS = 10, PREFIXES = 2 };
+
+static float floats[SAMPLES];
+static uint16_t shorts[2 * SAMPLES];
+static const uint64_t first_prefix[] = {0}, prefixes[PREFIXES] = {0xbf00, 0xbf80};
+
+struct found {
+    struct gf_measured measured;
+    uint64_t keys[PREFIXES * GF_KEY_BINS], range[BINS];
+};
+static struct found wanted, got;
+
+/* Floats: moments, keys below two prefixes and a range. Integers: moments, and all of the keys. */
+static void make(struct gf_measure *m, bool is_float, struct found *to)
+{
+    *m = (struct gf_measure){.type = is_float ? GF_F32 : GF_U16, .moments = true, .threads = 1};
+    memset(to, 0, sizeof *to);
+    m->keys = (struct gf_key_count){.prefixes = is_float ? PREFIXES : 1,
+                                    .prefix = is_float ? prefixes : first_prefix,
+                                    .count = to->keys};
+    if (is_float)
+        m->range = (struct gf_range_count){.bins = BINS, .low = -1, .high = 2, .count = to->range};
+}
+
+static enum gf_status measure(const struct gf_measurer *measurer, const struct gf_measure *m,
+                              struct gf_measured *measured, struct gf_error *e)
+{
+    const char *samples = m->type == GF_F32 ? (const char *)floats : (const char *)shorts;
+    uint64_t count = m->type == GF_F32 ? SAMPLES : 2 * SAMPLES;
+    void *state = NULL;
+    enum gf_status status = measurer->open(m, &state, e);
+
+    /* In two feeds; the second one is longer. */
+    if (status == GF_OK)
+        status = measurer->feed(state, samples, GF_LEAF, e);
+    if (status == GF_OK)
+        status = measurer->feed(state, samples + (size_t)GF_LEAF * gf_type_bytes(m->type),
+                                count - GF_LEAF, e);
+    if (status == GF_OK)
+        status = measurer->finish(state, measured, e);
+    measurer->close(state);
+    return status;
+}
+
+static void assert_same(bool is_float)
+{
+    const struct gf_measured *a = &wanted.measured, *b = &got.measured;
+
+    assert_memory_equal(wanted.keys, got.keys, sizeof got.keys);
+    assert_memory_equal(wanted.range, got.range, sizeof got.range);
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->nan, b->nan);
+    assert_int_equal(a->min_at, b->min_at);
+    assert_int_equal(a->max_at, b->max_at);
+    assert_memory_equal(&a->min, &b->min, sizeof a->min);
+    assert_memory_equal(&a->max, &b->max, sizeof a->max);
+    if (is_float) {
+        assert_memory_equal(&a->moments, &b->moments, sizeof a->moments);
+    } else {
+        assert_memory_equal(&a->sum, &b->sum, sizeof a->sum);
+        assert_memory_equal(&a->squares, &b->squares, sizeof a->squares);
+    }
+}
+
+static void make_wanted(bool is_float)
+{
+    struct gf_measure m;
+    struct gf_error e = {""};
+
+    make(&m, is_float, &wanted);
+    assert_int_equal(measure(&gf_measurer_reference, &m, &wanted.measured, &e), GF_OK);
+}
+
+/* One line that names the device and what to do. */
+static void assert_line(const struct gf_error *e)
+{
+    if (strncmp(e->text, "simt:0", 6) != 0 || strchr(e->text, '\n') != NULL ||
+        strstr(e->text, "--device cpu") == NULL)
+        fail_msg("%s", e->text);
+}
+
+static void assert_nothing_left(void)
+{
+    assert_int_equal(simt_leaks(), 0);
+    assert_int_equal(gf_memory_used(), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SAMPLES; i++)
+        floats[i] = (float)((uint32_t)i * 2654435761u >> 8) * 0x1p-23f - 0.5f;
+    floats[SAMPLES - 1] = (float)NAN;
+    for (int i = 0; i < 2 * SAMPLES; i++)
+        shorts[i] = (uint16_t)((uint32_t)i * 2654435761u >> 16);
+    setenv("GPUFILT_TEST_MEASURE_CHUNK", "2", 1);
+    return 0;
+}
+
+/* ---- every call ---- */
+
+struct tally {
+    unsigned runs, fine;
+};
+
+/* Measures while call n fails; what comes back must be one of the few things allowed. */
+static void run_failing(bool is_float, unsigned long long n, int error, bool sticky,
+                        struct tally *tally)
+{
+    struct gf_error e = {""};
+    struct gf_measure m;
+    enum gf_status status;
+
+    make(&m, is_float, &got);
+    simt_fail_at(n, error, sticky);
+    status = measure(&gf_measurer_simt, &m, &got.measured, &e);
+    tally->runs++;
+    if (status == GF_OK) {
+        tally->fine++;
+        assert_same(is_float);
+    } else {
+        if (status != (error == OUT_OF_MEMORY ? GF_EMEMORY : GF_EDEVICE))
+            fail_msg("call %llu, error %d%s: status %d, %s", n, error, sticky ? " for good" : "",
+                     (int)status, e.text);
+        assert_line(&e);
+    }
+    assert_nothing_left();
+    simt_reset();
+}
+
+static void sweep(bool is_float)
+{
+    struct gf_measure m;
+    struct gf_error e = {""};
+    struct tally tally = {0, 0}, memory = {0, 0};
+    unsigned long long before = simt_calls(), calls;
+
+    make_wanted(is_float);
+    make(&m, is_float, &got);
+    assert_int_equal(measure(&gf_measurer_simt, &m, &got.measured, &e), GF_OK);
+    calls = simt_calls() - before;
+    assert_same(is_float);
+    assert_nothing_left();
+    for (unsigned long long n = 1; n <= calls; n++) {
+        run_failing(is_float, n, OUT_OF_MEMORY, n % 2 == 0, &memory);
+        run_failing(is_float, n, errors[n % GF_COUNT(errors)], n % 3 == 0, &tally);
+    }
+    fprintf(stderr, "%llu calls; %u of %u runs short of memory went well, %u of %u others\n",
+            calls, memory.fine, memory.runs, tally.fine, tally.runs);
+    /* Memory that is short once costs no more than smaller chunks. */
+    assert_true(memory.fine > tally.fine);
+    assert_true(tally.fine < tally.runs / 2);
+}
+
+static void test_every_call_of_floats(void **state)
+{
+    (void)state;
+    sweep(true);
+}
+
+static void test_every_call_of_integers(void **state)
+{
+    (void)state;
+    sweep(false);
+}
+
+/* ---- memory ---- */
+
+/* As little as is needed; the same numbers, and less is refused. */
+static void test_gpu_memory(void **state)
+{
+    struct gf_measure m;
+    struct gf_error e = {""};
+    unsigned refused = 0, fine = 0;
+
+    (void)state;
+    make_wanted(true);
+    for (uint64_t bytes = 1; bytes < 1 << 24; bytes += bytes / 2 + 1) {
+        enum gf_status status;
+        make(&m, true, &got);
+        m.gpu_memory = bytes;
+        simt_limit_memory(bytes > 256 ? bytes + (1 << 16) : 256); /* pads each allocation */
+        status = measure(&gf_measurer_simt, &m, &got.measured, &e);
+        if (status == GF_OK) {
+            fine++;
+            assert_same(true);
+        } else {
+            refused++;
+            assert_int_equal(fine, 0);
+            assert_int_equal(status, GF_EMEMORY);
+            assert_line(&e);
+            assert_non_null(strstr(e.text, "--gpu-memory"));
+        }
+        assert_nothing_left();
+    }
+    simt_limit_memory((size_t)2 << 30);
+    assert_true(refused > 0 && fine > 0);
+}
+
+/* A device that has less than it says when it is asked. */
+static void test_small_device(void **state)
+{
+    struct gf_measure m;
+    struct gf_error e = {""};
+    enum gf_status before = GF_EMEMORY;
+
+    (void)state;
+    make_wanted(true);
+    for (size_t bytes = 1 << 16; bytes < 1 << 24; bytes += bytes / 4) {
+        enum gf_status status;
+        make(&m, true, &got);
+        simt_limit_memory(bytes);
+        status = measure(&gf_measurer_simt, &m, &got.measured, &e);
+        if (status == GF_OK) {
+            assert_same(true);
+        } else {
+            assert_int_equal(status, GF_EMEMORY);
+            assert_int_equal(before, GF_EMEMORY);
+            assert_line(&e);
+        }
+        assert_nothing_left();
+        before = status;
+    }
+    assert_int_equal(before, GF_OK);
+    simt_limit_memory((size_t)2 << 30);
+}
+
+/* The program's own memory. */
+static void test_host_memory(void **state)
+{
+    struct gf_measure m;
+    struct gf_error e = {""};
+
+    (void)state;
+    for (uint64_t n = 1; n <= 2; n++) {
+        make(&m, true, &got);
+        gf_alloc_fail_at(n, 0);
+        assert_int_equal(measure(&gf_measurer_simt, &m, &got.measured, &e), GF_EMEMORY);
+        gf_alloc_fail_at(0, 0);
+        assert_nothing_left();
+    }
+}
+
+/* ---- devices and signals ---- */
+
+static void test_absent_device(void **state)
+{
+    struct gf_measure m;
+    struct gf_error e = {""};
+
+    (void)state;
+    make(&m, true, &got);
+    m.gpu = 1;
+    assert_int_equal(measure(&gf_measurer_simt, &m, &got.measured, &e), GF_EDEVICE);
+    assert_non_null(strstr(e.text, "simt:1: there is 1 GPU"));
+    assert_nothing_left();
+}
+
+static void test_signal(void **state)
+{
+    pid_t child = fork();
+    int result;
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct gf_measure m;
+        struct gf_error e = {""};
+
+        make(&m, true, &got);
+        signal(SIGTERM, SIG_DFL);
+        gf_signals_install();
+        raise(SIGTERM);
+        enum gf_status status = measure(&gf_measurer_simt, &m, &got.measured, &e);
+        _exit(status == GF_ESIGNAL && simt_leaks() == 0 && gf_memory_used() == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_call_of_floats),
+        cmocka_unit_test(test_every_call_of_integers),
+        cmocka_unit_test(test_gpu_memory),
+        cmocka_unit_test(test_small_device),
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_absent_device),
+        cmocka_unit_test(test_signal),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
