@@ -10,11 +10,24 @@ namespace GF_DEVICE {
 
 constexpr uint32_t NO_BIN = 0xffffffffu;
 
+/* Counters have add(bin, n), and add_each<N>(bin), which adds 1 to each. */
+template <unsigned N, typename Counters>
+__device__ __forceinline__ void add_one_by_one(const uint32_t bin[N], Counters &counters)
+{
+    GF_UNROLL
+    for (unsigned i = 0; i < N; i++)
+        counters.add(bin[i], 1);
+}
+
 /* Counters of 32 bits in shared memory: for fewer than 2^32 samples. */
 struct shared_counters {
     unsigned *count;
 
     __device__ void add(uint32_t bin, uint32_t n) { atomicAdd(&count[bin], n); }
+    template <unsigned N> __device__ void add_each(const uint32_t bin[N])
+    {
+        add_one_by_one<N>(bin, *this);
+    }
 };
 
 /* Counters in global memory. */
@@ -24,6 +37,10 @@ struct global_counters {
     __device__ void add(uint32_t bin, uint32_t n)
     {
         atomicAdd(&count[bin], static_cast<unsigned long long>(n));
+    }
+    template <unsigned N> __device__ void add_each(const uint32_t bin[N])
+    {
+        add_one_by_one<N>(bin, *this);
     }
 };
 
@@ -42,11 +59,19 @@ template <unsigned N> __device__ __forceinline__ bool are_one_bin(const uint32_t
 template <unsigned N, typename Counters>
 __device__ __forceinline__ void count_bins(const uint32_t bin[N], Counters &counters)
 {
+    bool runs = bin[0] == NO_BIN;
     uint32_t n = 1;
 
     if (are_one_bin<N>(bin)) {
         if (lane_number() == 0 && bin[0] != NO_BIN)
             counters.add(bin[0], 32 * N);
+        return;
+    }
+    GF_UNROLL
+    for (unsigned i = 1; i < N; i++)
+        runs = runs || bin[i] == bin[i - 1] || bin[i] == NO_BIN;
+    if (!__any_sync(ALL_LANES, runs)) {
+        counters.template add_each<N>(bin);
         return;
     }
     GF_UNROLL

@@ -305,7 +305,8 @@ cudaError_t start(struct state *s)
     GF_CALL(device_start(&s->device));
     GF_CALL(make_streams(s));
     GF_CALL(find_limits(s));
-    return make_counters(s);
+    GF_CALL(make_counters(s));
+    return cudaStreamSynchronize(s->compute); /* measure_queue() has streams of its caller */
 }
 
 /* Waits until nothing is in flight, whatever went wrong. */

@@ -26,16 +26,41 @@ struct packed_counters {
     uint32_t words;             /* a power of two */
     unsigned long long *global; /* of bin `first` */
 
+    __device__ unsigned shift(uint32_t bin) const { return bin >= words ? 16 : 0; }
+    /* The counter before. */
+    __device__ uint32_t added(uint32_t bin, uint32_t n)
+    {
+        return atomicAdd(&count[bin & (words - 1)], n << shift(bin)) >> shift(bin) & 0xffff;
+    }
+    __device__ void move(uint32_t bin)
+    {
+        atomicSub(&count[bin & (words - 1)], 0x8000u << shift(bin));
+        atomicAdd(&global[bin], 0x8000ull);
+    }
     __device__ void add(uint32_t bin, uint32_t n)
     {
-        const unsigned shift = bin >= words ? 16 : 0;
-        unsigned *word = &count[bin & (words - 1)];
-        uint32_t before = atomicAdd(word, n << shift) >> shift & 0xffff;
+        uint32_t before = added(bin, n);
+        if (before < 0x8000 && before + n >= 0x8000)
+            move(bin);
+    }
+    /* All additions are on their way before the first one's result is looked at. */
+    template <unsigned N> __device__ __forceinline__ void add_each(const uint32_t bin[N])
+    {
+        uint32_t before[N];
+        bool full = false;
 
-        if (before < 0x8000 && before + n >= 0x8000) {
-            atomicSub(word, 0x8000u << shift);
-            atomicAdd(&global[bin], 0x8000ull);
-        }
+        GF_UNROLL
+        for (unsigned i = 0; i < N; i++)
+            before[i] = added(bin[i], 1);
+        GF_UNROLL
+        for (unsigned i = 0; i < N; i++)
+            full = full || before[i] == 0x7fff;
+        if (!full)
+            return;
+        GF_UNROLL
+        for (unsigned i = 0; i < N; i++)
+            if (before[i] == 0x7fff)
+                move(bin[i]);
     }
 };
 
@@ -43,32 +68,85 @@ constexpr unsigned FULL_THREADS = 1024;
 constexpr unsigned BETWEEN_BARRIERS = 0x8000;
 constexpr unsigned IN_FLIGHT = 4; /* vectors of a thread */
 
-/* The `index`-th batch of vectors that the whole block counts. */
+/* A batch is what the whole block counts at once: IN_FLIGHT vectors of each thread. */
+template <gf_type TYPE> struct batch {
+    static constexpr unsigned samples = IN_FLIGHT * FULL_THREADS * vector_of<TYPE>::size;
+    static constexpr unsigned between_barriers = BETWEEN_BARRIERS / samples;
+    static_assert(between_barriers >= 1, "a batch is counted between two barriers");
+};
+
+/* Where the thread's k-th vector of a batch is. */
+template <gf_type TYPE> __device__ inline unsigned vector_at(unsigned k)
+{
+    return (k * FULL_THREADS + threadIdx.x) * vector_of<TYPE>::size;
+}
+
 template <gf_type TYPE>
-__device__ __forceinline__ void count_batch(const typename stored<TYPE>::type *samples,
-                                            uint64_t count, unsigned shift, uint32_t first_bin,
-                                            struct packed_counters &counters)
+__device__ __forceinline__ void count_vector(const struct vector_of<TYPE> &v, unsigned here,
+                                             unsigned shift, uint32_t first_bin,
+                                             struct packed_counters &counters)
 {
     constexpr unsigned N = vector_of<TYPE>::size;
-    struct vector_of<TYPE> v[IN_FLIGHT];
-    unsigned here[IN_FLIGHT];
+    uint32_t bin[N];
 
     GF_UNROLL
-    for (unsigned k = 0; k < IN_FLIGHT; k++) {
-        uint64_t at = (static_cast<uint64_t>(k) * FULL_THREADS + threadIdx.x) * N;
-        here[k] = at >= count ? 0 : static_cast<unsigned>(count - at < N ? count - at : N);
-        load_vector(samples + at, here[k], &v[k]);
+    for (unsigned i = 0; i < N; i++) {
+        bin[i] = static_cast<uint32_t>(key_of<TYPE>(v.at[i]) >> shift) - first_bin;
+        if (i >= here || bin[i] >= 2 * counters.words)
+            bin[i] = NO_BIN;
     }
-    GF_UNROLL
-    for (unsigned k = 0; k < IN_FLIGHT; k++) {
-        uint32_t bin[N];
+    count_bins<N>(bin, counters);
+}
+
+/* Counts the block's whole batches; `count` is what there is from `samples` on, and the batches
+ * are `step` samples apart. Each vector's successor is loaded before it is counted. */
+template <gf_type TYPE>
+__device__ __forceinline__ void count_batches(const typename stored<TYPE>::type *samples,
+                                              uint64_t count, uint64_t step, unsigned shift,
+                                              uint32_t first_bin,
+                                              struct packed_counters &counters)
+{
+    constexpr unsigned size = batch<TYPE>::samples;
+    uint4 v[IN_FLIGHT] = {};
+    unsigned turn = 0;
+
+    if (count >= size) {
         GF_UNROLL
-        for (unsigned i = 0; i < N; i++) {
-            bin[i] = static_cast<uint32_t>(key_of<TYPE>(v[k].at[i]) >> shift) - first_bin;
-            if (i >= here[k] || bin[i] >= 2 * counters.words)
-                bin[i] = NO_BIN;
+        for (unsigned k = 0; k < IN_FLIGHT; k++)
+            v[k] = *reinterpret_cast<const uint4 *>(samples + vector_at<TYPE>(k));
+    }
+    for (; count >= size; samples += step, count -= step) {
+        const bool more = count >= step + size;
+        GF_UNROLL
+        for (unsigned k = 0; k < IN_FLIGHT; k++) {
+            struct vector_of<TYPE> now;
+            memcpy(&now, &v[k], sizeof now);
+            if (more)
+                v[k] = *reinterpret_cast<const uint4 *>(samples + step + vector_at<TYPE>(k));
+            count_vector<TYPE>(now, vector_of<TYPE>::size, shift, first_bin, counters);
         }
-        count_bins<N>(bin, counters);
+        if (++turn % batch<TYPE>::between_barriers == 0)
+            __syncthreads();
+        if (!more)
+            break;
+    }
+    __syncthreads();
+}
+
+/* Counts the samples after the last whole batch, fewer than one. */
+template <gf_type TYPE>
+__device__ __forceinline__ void count_rest(const typename stored<TYPE>::type *samples,
+                                           uint64_t count, unsigned shift, uint32_t first_bin,
+                                           struct packed_counters &counters)
+{
+    constexpr unsigned N = vector_of<TYPE>::size;
+
+    for (unsigned k = 0; k < IN_FLIGHT; k++) {
+        struct vector_of<TYPE> v = {};
+        uint64_t at = vector_at<TYPE>(k);
+        unsigned here = at >= count ? 0 : static_cast<unsigned>(min(count - at, uint64_t{N}));
+        load_vector(samples + at, here, &v);
+        count_vector<TYPE>(v, here, shift, first_bin, counters);
     }
 }
 
@@ -79,21 +157,18 @@ __global__ void __launch_bounds__(FULL_THREADS)
     count_full(const typename stored<TYPE>::type *samples, uint64_t count, unsigned shift,
                uint32_t first_bin, uint32_t words, unsigned long long *counts)
 {
-    constexpr unsigned batch = IN_FLIGHT * FULL_THREADS * vector_of<TYPE>::size;
-    constexpr unsigned batches = BETWEEN_BARRIERS / batch;
+    constexpr uint64_t size = batch<TYPE>::samples;
     struct packed_counters counters = {shared_memory<unsigned>(), words, counts + first_bin};
-    unsigned turn = 0;
+    const uint64_t first = blockIdx.x * size, rest = count / size * size;
 
-    static_assert(batches >= 1, "a batch is counted between two barriers");
     for (unsigned i = threadIdx.x; i < words; i += FULL_THREADS)
         counters.count[i] = 0;
     __syncthreads();
-    for (uint64_t at = static_cast<uint64_t>(blockIdx.x) * batch; at < count;
-         at += static_cast<uint64_t>(gridDim.x) * batch) {
-        count_batch<TYPE>(samples + at, count - at, shift, first_bin, counters);
-        if (++turn % batches == 0)
-            __syncthreads();
-    }
+    if (first < count)
+        count_batches<TYPE>(samples + first, count - first, gridDim.x * size, shift, first_bin,
+                            counters);
+    if (blockIdx.x == count / size % gridDim.x)
+        count_rest<TYPE>(samples + rest, count - rest, shift, first_bin, counters);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < words; i += FULL_THREADS) {
         unsigned n = counters.count[i];
@@ -267,9 +342,8 @@ cudaError_t launch_full(const struct key_device *device, uint32_t words, const v
                         uint64_t count, unsigned shift, unsigned long long *counts,
                         cudaStream_t stream)
 {
-    const uint64_t batch = IN_FLIGHT * FULL_THREADS * vector_of<TYPE>::size;
     const unsigned blocks = static_cast<unsigned>(
-        gf_min(device->processors, gf_ceil_div(count, batch)));
+        gf_min(device->processors, gf_ceil_div(count, batch<TYPE>::samples)));
 
     for (uint32_t first = 0; first < GF_KEY_BINS; first += 2 * words) {
         cudaError_t error = launch(count_full<TYPE>, dim3(blocks), dim3(FULL_THREADS),

@@ -42,8 +42,14 @@ template <typename T> __device__ inline T warp_max(T v)
 #if defined(GF_SIMT) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
 /* Integers in one instruction; a float goes as an integer that has its order, where -0 comes
  * before +0. NaN must not be among them. */
-template <> __device__ inline unsigned warp_min(unsigned v) { return __reduce_min_sync(ALL_LANES, v); }
-template <> __device__ inline unsigned warp_max(unsigned v) { return __reduce_max_sync(ALL_LANES, v); }
+template <> __device__ inline unsigned warp_min(unsigned v)
+{
+    return __reduce_min_sync(ALL_LANES, v);
+}
+template <> __device__ inline unsigned warp_max(unsigned v)
+{
+    return __reduce_max_sync(ALL_LANES, v);
+}
 __device__ inline int in_order(int bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
 template <> __device__ inline float warp_min(float v)
 {

@@ -1,7 +1,7 @@
 /* The measurer on the simt device when CUDA fails: every call of open, feed, finish and close in
  * turn, with several kinds of error, once and for good. Never a crash, never a leak, and either
  * the right numbers or one line that names the device and what to do. Then too little memory,
- * GPUs that are not there, and signals. */
+ * GPUs that are not there, and signals; and bins that are fuller than the counters of a block. */
 #include "alloc.h"
 #include "signals.h"
 #include "simt_control.h"
@@ -213,7 +213,7 @@ static void test_gpu_memory(void **state)
         enum gf_status status;
         make(&m, true, &got);
         m.gpu_memory = bytes;
-        simt_limit_memory(bytes > 256 ? bytes + (1 << 16) : 256); /* pads each allocation */
+        simt_limit_memory(bytes + (1 << 16)); /* each allocation takes a little more */
         status = measure(&gf_measurer_simt, &m, &got.measured, &e);
         if (status == GF_OK) {
             fine++;
@@ -275,6 +275,44 @@ static void test_host_memory(void **state)
     }
 }
 
+/* ---- bins that overflow ---- */
+
+/* Counters in shared memory have 16 bits. Samples of two values that share a word, so that each
+ * has more than that in every block: alternating, in runs that end inside vectors, and all the
+ * same; against a plain count. */
+static void test_crowded_bins(void **state)
+{
+    enum { COUNT = 24 * GF_LEAF };
+    static const unsigned runs[] = {1, 3, 8, COUNT};
+    static uint16_t crowd[COUNT];
+
+    (void)state;
+    setenv("GPUFILT_TEST_MEASURE_CHUNK", "100", 1);
+    for (size_t i = 0; i < 2 * GF_COUNT(runs); i++) {
+        struct gf_measure m;
+        struct gf_error e = {""};
+        void *opened = NULL;
+
+        make(&m, false, &got);
+        memset(&wanted, 0, sizeof wanted);
+        for (unsigned j = 0; j < COUNT; j++) {
+            crowd[j] = (uint16_t)(j / runs[i / 2] % 2 ? 40000 : 40000 - 32768);
+            wanted.keys[crowd[j]]++;
+        }
+        m.moments = false;
+        /* All bins at a time, and half of them. */
+        setenv("GPUFILT_TEST_MEASURE_SHARED", i % 2 ? "65536" : "131072", 1);
+        assert_int_equal(gf_measurer_simt.open(&m, &opened, &e), GF_OK);
+        assert_int_equal(gf_measurer_simt.feed(opened, crowd, COUNT, &e), GF_OK);
+        assert_int_equal(gf_measurer_simt.finish(opened, &got.measured, &e), GF_OK);
+        gf_measurer_simt.close(opened);
+        assert_memory_equal(wanted.keys, got.keys, sizeof got.keys);
+        assert_nothing_left();
+    }
+    unsetenv("GPUFILT_TEST_MEASURE_SHARED");
+    setup(NULL);
+}
+
 /* ---- devices and signals ---- */
 
 static void test_absent_device(void **state)
@@ -320,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_gpu_memory),
         cmocka_unit_test(test_small_device),
         cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_crowded_bins),
         cmocka_unit_test(test_absent_device),
         cmocka_unit_test(test_signal),
     };
