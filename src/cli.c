@@ -70,10 +70,11 @@ const struct gf_command gf_commands[] = {
      "gpufilt convert --roi 100,50+256x200 in.tif part.tif\n"
      "gpufilt convert -t f32 in.png out.tif\n",
      gf_job_run},
-    {"stats", GF_STATS, "[OPTION]... FILE...", "numbers of the samples: extremes, mean, percentiles",
+    {"stats", GF_STATS, "[OPTION]... FILE...",
+     "numbers of the samples: extremes, mean, percentiles",
      "Prints how many samples there are, their extremes and where, sum, mean, standard deviation,\n"
-     "percentiles, histogram. Integers are exact; of floats sum, mean and std are within 2 ulp, and\n"
-     "NaN and infinities are counted and left out. The same on every machine and device.",
+     "percentiles, histogram. Integers are exact; of floats sum, mean and std are within 2 ulp,\n"
+     "and NaN and infinities are counted and left out. The same on every machine and device.",
      "gpufilt stats in.png\n"
      "gpufilt stats -p 1,50,99 --per channel --json in.png\n"
      "gpufilt stats --show mean,std,p99 --csv a.png b.png c.png\n"
@@ -105,7 +106,8 @@ const struct gf_command gf_commands[] = {
      "gpufilt selftest\n"
      "gpufilt selftest --device cpu --json\n",
      gf_selftest_run},
-    {"help", GF_HELP, "[COMMAND|border|types|formats|stats|status]", "help on a command or a topic",
+    {"help", GF_HELP, "[COMMAND|border|types|formats|statistics|status]",
+     "help on a command or a topic",
      "Without an operand: the commands.", "gpufilt help border\n", gf_help_run},
     {0},
 };

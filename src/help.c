@@ -188,7 +188,7 @@ enum gf_status gf_help_run(const struct gf_request *r, struct gf_error *e)
         const char *name;
         void (*write)(struct gf_buffer *t);
     } topics[] = {{"border", topic_border}, {"types", topic_types}, {"formats", topic_formats},
-                  {"stats", topic_stats}, {"status", topic_status}};
+                  {"statistics", topic_stats}, {"status", topic_status}};
     struct gf_buffer t = {0};
     const struct gf_command *command;
     if (r->operand_count == 0)
@@ -205,5 +205,5 @@ enum gf_status gf_help_run(const struct gf_request *r, struct gf_error *e)
             return gf_output_text(&t, false, e);
         }
     return gf_fail(e, GF_EUSAGE, "help '%s': no such command or topic; try 'gpufilt help', or the "
-                   "topics border types formats stats status", r->operands[0]);
+                   "topics border types formats statistics status", r->operands[0]);
 }

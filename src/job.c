@@ -100,8 +100,9 @@ static enum gf_status explain(struct job *job, struct gf_error *e)
 {
     const struct planned *p = &job->first;
     struct gf_buffer text = {0};
-    bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 && !job->run->request->dry_run;
-    gf_explain(&text, job->run->request, p->mask, &p->plan, &p->in, job->reader, job->out_path,
+    const struct gf_request *r = job->run->request;
+    bool to_stderr = job->out_path && strcmp(job->out_path, "-") == 0 && !r->dry_run;
+    gf_explain(&text, r, p->mask, &p->plan, &p->in, job->reader, job->out_path,
                job->out_format);
     gf_explain_device(&text, &job->run->engine, &p->choice, &p->plan);
     return gf_output_text(&text, to_stderr, e);
@@ -195,16 +196,17 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
 {
     const struct gf_counts *c = &job->counts;
     const struct planned *p = &job->first;
+    const struct gf_request *r = job->run->request;
     uint64_t clipped = c->clipped_low + c->clipped_high;
     char text[256] = "", number[GF_NUMBER_TEXT];
-    if (job->run->request->on_clip == GF_CLIP_IGNORE || (clipped == 0 && c->nan == 0))
+    if (r->on_clip == GF_CLIP_IGNORE || (clipped == 0 && c->nan == 0))
         return GF_OK;
     if (clipped)
         snprintf(text, sizeof text, "%llu of %llu samples do not fit %s and %s (%llu "
                  "below, %llu above)", (unsigned long long)clipped,
                  (unsigned long long)job->samples,
                  gf_type_name(p->plan.out.type),
-                 job->run->request->on_clip == GF_CLIP_ERROR ? "would be clipped" : "were clipped",
+                 r->on_clip == GF_CLIP_ERROR ? "would be clipped" : "were clipped",
                  (unsigned long long)c->clipped_low,
                  (unsigned long long)c->clipped_high);
     if (c->nan)
@@ -216,10 +218,10 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
                  gf_format_double(number, p->plan.gain));
     else
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
-                 job->run->request->type_given ? "values are not rescaled: -t takes a wider type, or "
-                                            "correlate -k '1 / N' scales"
-                                          : "-t chooses a wider type");
-    if (job->run->request->on_clip == GF_CLIP_ERROR)
+                 r->type_given ? "values are not rescaled: -t takes a wider type, or "
+                                 "correlate -k '1 / N' scales"
+                               : "-t chooses a wider type");
+    if (r->on_clip == GF_CLIP_ERROR)
         return gf_fail(e, GF_NO, "%s: not written: %s", shown_name(job), text);
     gf_print_warning("%s: %s", shown_name(job), text);
     return GF_OK;
@@ -372,6 +374,8 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
     status = gf_writer_open(&writer, job->out_path, job->out_format, job->reader->images, bytes,
                             &options, &out, e);
     job->writer = writer;
+    if (job->run->stats)
+        gf_stats_session_file(job->run->stats);
     if (status == GF_OK)
         status = job->run->stats ? write_and_measure(job, e) : write_all(job, NULL, e);
     if (status == GF_OK)
@@ -379,9 +383,9 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
     if (status == GF_OK && gf_signal_pending())
         status = GF_ESIGNAL;
     if (status == GF_OK)
-        return gf_writer_commit(&writer, e);
+        status = gf_writer_commit(&writer, e);
     gf_writer_abort(&writer);
-    return status;
+    return job->run->stats ? gf_stats_session_file_end(job->run->stats, status, e) : status;
 }
 
 /* `out_path` NULL: the request only asks for an explanation. */
@@ -459,7 +463,7 @@ static enum gf_status run_and_measure(struct run *run, struct gf_error *e)
     GF_TRY(gf_stats_session_begin(&stats, r, e));
     run->stats = &stats;
     status = run_all(run, e);
-    if (stats.rows == 0) {
+    if (stats.report.rows == 0) {
         gf_stats_session_drop(&stats);
         return status;
     }

@@ -34,7 +34,9 @@ under()
 
 for tool in memcheck racecheck initcheck synccheck; do
     under "$tool" "$folder/bench_kernels" --small --family all &
-    under "$tool" "$folder/check_backend" --backend cuda --some --iterations 500 &
+    # initcheck (CUDA 13.0) takes what cudaMemcpy3DAsync writes for unwritten where the box is lower than the array it
+    # lies in, as boxes of volumes are.
+    [ $tool = initcheck ] || under "$tool" "$folder/check_backend" --backend cuda --some --iterations 500 &
     under "$tool" "$folder/bench_stats_gpu" --small &
     under "$tool" "$folder/check_measure" --backend cuda --some --seconds 20 &
 done

@@ -136,19 +136,30 @@ static void choose_region(struct stats_file *f)
     const struct gf_request *r = f->session->request;
     struct gf_sequence *s = &f->sequence;
     *s = (struct gf_sequence){.rows = f->rows, .mask = f->mask, .channel = -1,
-                              .images = gf_rows_images(f->rows), .roi_axes = r->roi_axes};
+                              .images = gf_rows_images(f->rows), .roi_axes = r->roi_axes,
+                              .threads = f->session->how.threads};
     memcpy(s->box.origin, r->roi_origin, sizeof s->box.origin);
     memcpy(s->box.size, r->roi_size, sizeof s->box.size);
 }
 
 /* A mask or labels; they are read again for every part. */
-static enum gf_status open_beside(struct gf_rows **rows, const char *path, struct gf_error *e)
+static enum gf_status open_beside(struct gf_rows **rows, const char *path,
+                                  const struct gf_request *r, struct gf_error *e)
 {
-    const struct gf_read_options options = {.raw = {.given = false}};
+    const struct gf_read_options options = {.stack_pages = r->read.stack_pages};
     if (!path)
         return GF_OK;
     GF_TRY(gf_rows_open(rows, path, &options, e));
     gf_rows_keep(*rows);
+    return GF_OK;
+}
+
+static enum gf_status verify(struct stats_file *f, struct gf_error *e)
+{
+    struct gf_rows *const read[] = {f->rows, f->mask, f->labels};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (read[i])
+            GF_TRY(gf_rows_verify(read[i], e));
     return GF_OK;
 }
 
@@ -157,16 +168,18 @@ static enum gf_status measure_file(struct gf_stats_session *session, const char 
 {
     struct stats_file f = {.session = session};
     enum gf_status status = gf_rows_open(&f.rows, path, &session->request->read, e);
+    gf_stats_session_file(session);
     if (status == GF_OK)
-        status = open_beside(&f.mask, session->options->mask, e);
+        status = open_beside(&f.mask, session->options->mask, session->request, e);
     if (status == GF_OK)
-        status = open_beside(&f.labels, session->options->labels, e);
+        status = open_beside(&f.labels, session->options->labels, session->request, e);
     if (status == GF_OK) {
         choose_region(&f);
         status = gf_name_error(gf_rows_name(f.rows), take_parts(&f, e), e);
     }
     if (status == GF_OK)
-        status = gf_rows_verify(f.rows, e);
+        status = verify(&f, e);
+    status = gf_stats_session_file_end(session, status, e);
     gf_rows_close(&f.labels);
     gf_rows_close(&f.mask);
     gf_rows_close(&f.rows);

@@ -271,14 +271,15 @@ static enum gf_status check_labels(const struct gf_labels *l, struct gf_error *e
                        gf_rows_name(l->rows), (unsigned long long)gf_rows_images(l->rows),
                        gf_rows_name(s->rows), (unsigned long long)gf_rows_images(s->rows));
     for (uint64_t i = 0; i < gf_rows_images(l->rows); i++) {
-        const struct gf_image *label = gf_rows_image(l->rows, i), *shape = gf_rows_image(s->rows, i);
+        const struct gf_image *label = gf_rows_image(l->rows, i);
+        const struct gf_image *shape = gf_rows_image(s->rows, i);
         if (shape->channels != gf_rows_image(s->rows, 0)->channels)
             return gf_fail(e, GF_EFEATURE, "%s: image %llu has another number of channels than the "
                            "first; labels need the same", gf_rows_name(s->rows),
                            (unsigned long long)i + 1);
         if (label->channels != 1 || gf_type_row(label->type)->is_float)
-            return gf_fail(e, GF_EFEATURE, "%s: has %u channels of %s, labels are one of an integer "
-                           "type", gf_rows_name(l->rows), label->channels,
+            return gf_fail(e, GF_EFEATURE, "%s: has %u channels of %s, labels are one of an "
+                           "integer type", gf_rows_name(l->rows), label->channels,
                            gf_type_name(label->type));
         if (label->width != shape->width || label->height != shape->height ||
             label->depth != shape->depth)
@@ -292,8 +293,8 @@ static enum gf_status check_labels(const struct gf_labels *l, struct gf_error *e
     return GF_OK;
 }
 
-static enum gf_status walk_with(const struct gf_labels *l, bool samples, take_row *take, void *context,
-                                struct gf_error *e)
+static enum gf_status walk_with(const struct gf_labels *l, bool samples, take_row *take,
+                                void *context, struct gf_error *e)
 {
     struct walk w;
     enum gf_status status = walk_open(&w, l, samples, e);

@@ -19,6 +19,11 @@ struct gf_moments gf_moments_tree_total(const struct gf_moments_tree *tree)
     for (unsigned k = 0; k < 64; k++)
         if (tree->leaves >> k & 1)
             total = gf_moments_merge(tree->part[k], total);
+    /* Sums that are not known may be any NaN, of which processors choose different ones. */
+    if (!(total.e1 < INFINITY && total.e2 < INFINITY)) {
+        total.s1 = total.s2 = (struct gf_dd){0, 0};
+        total.e1 = total.e2 = INFINITY;
+    }
     return total;
 }
 

@@ -188,7 +188,8 @@ struct gf_lane_sums {
 };
 
 /* Adds a finite sample. `shrink` is 2^-exponent. */
-static inline GF_HD void gf_lane_add(struct gf_lane_sums *lane, double x, double center, double shrink)
+static inline GF_HD void gf_lane_add(struct gf_lane_sums *lane, double x, double center,
+                                     double shrink)
 {
     double d = x - center;
     double h = fma(d, shrink, GF_SPLITTER) - GF_SPLITTER;

@@ -43,6 +43,30 @@ void gf_report_row(struct gf_report *report, const struct gf_stats *stats)
     report->rows++;
 }
 
+struct gf_report_mark gf_report_mark(const struct gf_report *r)
+{
+    return (struct gf_report_mark){r->out->size, r->cells.size, r->title.size, r->histograms.size,
+                                   r->rows, r->left_out};
+}
+
+static void cut(struct gf_buffer *b, size_t size)
+{
+    if (b->size == size)
+        return;
+    b->size = size;
+    b->data[size] = '\0';
+}
+
+void gf_report_rewind(struct gf_report *r, const struct gf_report_mark *mark)
+{
+    cut(r->out, mark->out);
+    cut(&r->cells, mark->cells);
+    cut(&r->title, mark->title);
+    cut(&r->histograms, mark->histograms);
+    r->rows = mark->rows;
+    r->left_out = mark->left_out;
+}
+
 enum gf_status gf_report_end(struct gf_report *report, struct gf_error *e)
 {
     if (layout(report->options)->end != NULL)

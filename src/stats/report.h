@@ -53,6 +53,18 @@ void gf_report_begin(struct gf_report *report, const struct gf_columns *columns,
                      struct gf_buffer *out);
 /* `stats` need not stay. */
 void gf_report_row(struct gf_report *report, const struct gf_stats *stats);
+
+/* A place of the report to go back to. */
+struct gf_report_mark {
+    size_t out, cells, title, histograms;
+    uint64_t rows;
+    bool left_out;
+};
+
+struct gf_report_mark gf_report_mark(const struct gf_report *report);
+/* Takes back the rows since then; `out` must not have been emptied in between. */
+void gf_report_rewind(struct gf_report *report, const struct gf_report_mark *mark);
+
 /* Completes the text and releases the report; GF_EMEMORY when some of it is missing. */
 enum gf_status gf_report_end(struct gf_report *report, struct gf_error *e);
 

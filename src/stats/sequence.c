@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* Samples are handed on in blocks of about this size, which stay in the processor's cache. */
+/* Samples are handed on in blocks of about this size, which stay in the processors' caches. */
 #define BLOCK_BYTES (UINT64_C(4) << 20)
+#define THREAD_BYTES (UINT64_C(2) << 20)
 
 static const char axis_name[] = "xyz";
 
@@ -286,11 +287,12 @@ static enum gf_status run_image(struct run *r, uint64_t image, struct gf_error *
 static enum gf_status make_room(struct run *r, struct gf_error *e)
 {
     const struct gf_sequence *s = r->s;
+    const uint64_t bytes = gf_max(BLOCK_BYTES, s->threads * THREAD_BYTES);
     uint64_t row = 0;
     void *block;
     for (uint64_t i = s->first_image; i < s->first_image + s->images; i++)
         row = gf_max(row, gf_row_bytes(gf_rows_image(s->rows, i)) / r->bytes);
-    r->room = gf_min(gf_max(BLOCK_BYTES / r->bytes, GF_LEAF), gf_sequence_most(s)) + row;
+    r->room = gf_min(gf_max(bytes / r->bytes, GF_LEAF), gf_sequence_most(s)) + row;
     GF_TRY(gf_allocate(&block, r->room, r->bytes, gf_rows_name(s->rows), e));
     r->block = block;
     GF_TRY(gf_allocate(&r->line, row, r->bytes, gf_rows_name(s->rows), e));

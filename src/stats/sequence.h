@@ -22,6 +22,7 @@ struct gf_sequence {
     bool one_plane;
     uint64_t plane;             /* with one_plane: which plane of the box */
     int64_t channel;            /* or -1: all, interleaved */
+    unsigned threads;           /* that will measure: blocks are large enough for all of them */
 };
 
 /* Refuses what is not there: a box outside an image (GF_EUSAGE), a mask of another size

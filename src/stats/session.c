@@ -30,6 +30,14 @@ static void choose_device(struct gf_stats_session *s)
             s->how.measurer = gf_measurers[i];
 }
 
+static enum gf_status check_plot_file(const char *path, size_t files, struct gf_error *e)
+{
+    if (files > 1)
+        return gf_fail(e, GF_EUSAGE, "--plot=%s: a picture is of one histogram, and there are %zu "
+                       "files; name one", path, files);
+    return gf_plot_check(path, e);
+}
+
 enum gf_status gf_stats_session_begin(struct gf_stats_session *s, const struct gf_request *request,
                                       struct gf_error *e)
 {
@@ -43,7 +51,7 @@ enum gf_status gf_stats_session_begin(struct gf_stats_session *s, const struct g
     if (o->plot || o->plot_file)
         s->columns.need_histogram = true;
     if (o->plot_file)
-        GF_TRY(gf_plot_check(o->plot_file, e));
+        GF_TRY(check_plot_file(o->plot_file, request->operand_count, e));
     if (o->labels && o->per != GF_PER_FILE)
         return gf_fail(e, GF_EUSAGE, "--labels and --per exclude each other; give one");
     GF_TRY(gf_report_check(&s->columns, o, e));
@@ -58,32 +66,46 @@ struct gf_stats gf_stats_new(const char *file)
                              .slice = GF_NO_PART, .label = GF_NO_PART};
 }
 
-/* The picture is of the only row there is. */
-static enum gf_status draw(const struct gf_stats_session *s, const struct gf_stats *stats,
-                           struct gf_error *e)
+/* ---- the rows of a file ---- */
+
+void gf_stats_session_file(struct gf_stats_session *s)
+{
+    s->mark = gf_report_mark(&s->report);
+    s->mark_no = s->no.size;
+}
+
+enum gf_status gf_stats_session_file_end(struct gf_stats_session *s, enum gf_status status,
+                                         struct gf_error *e)
+{
+    if (status == GF_OK && s->options->plot_file)
+        status = gf_plot_file(s->options->plot_file, &s->pictured, &s->request->out, e);
+    gf_stats_free(&s->pictured);
+    if (status != GF_OK) {
+        gf_report_rewind(&s->report, &s->mark);
+        s->no.size = s->mark_no;
+    }
+    return status;
+}
+
+/* The picture is of the only row there is, and drawn when the file has been read to its end. */
+static enum gf_status keep_pictured(struct gf_stats_session *s, struct gf_stats *stats,
+                                    struct gf_error *e)
 {
     if (!s->options->plot_file)
         return GF_OK;
-    if (s->rows > 1)
+    if (s->report.rows > 1)
         return gf_fail(e, GF_EUSAGE, "--plot=%s: a picture is of one histogram, and there are "
-                       "several rows; choose one file and one part of it", s->options->plot_file);
-    return gf_plot_file(s->options->plot_file, stats, &s->request->out, e);
-}
-
-static void print_no(struct gf_stats_session *s)
-{
-    if (s->no.text[0] != '\0')
-        gf_print_error("%s", s->no.text);
-    s->no.text[0] = '\0';
+                       "several rows; choose one part of the file", s->options->plot_file);
+    s->pictured = *stats;
+    stats->histogram.count = NULL;
+    return GF_OK;
 }
 
 static void check_assertion(struct gf_stats_session *s, const struct gf_stats *stats)
 {
     struct gf_error no;
-    if (!s->options->assertion || gf_assert_check(&s->assertion, stats, &no) == GF_OK)
-        return;
-    print_no(s);
-    s->no = no;
+    if (s->options->assertion && gf_assert_check(&s->assertion, stats, &no) != GF_OK)
+        gf_buffer_append(&s->no, no.text, strlen(no.text) + 1);
 }
 
 enum gf_status gf_stats_session_row(struct gf_stats_session *s, const struct gf_source *source,
@@ -91,33 +113,44 @@ enum gf_status gf_stats_session_row(struct gf_stats_session *s, const struct gf_
 {
     enum gf_status status = gf_collect(source, s->options, &s->columns, &s->how, stats, e);
     if (status == GF_OK) {
-        s->rows++;
         gf_report_row(&s->report, stats);
         check_assertion(s, stats);
-        status = draw(s, stats, e);
+        status = keep_pictured(s, stats, e);
     }
     gf_stats_free(stats);
     return status;
+}
+
+/* ---- the end ---- */
+
+/* All messages but the last are printed; that is the error. */
+static enum gf_status say_no(const struct gf_stats_session *s, struct gf_error *e)
+{
+    const char *text = s->no.data;
+    GF_TRY(gf_buffer_status(&s->no, "the rows for which --assert does not hold", e));
+    if (s->no.size == 0)
+        return GF_OK;
+    for (; text + strlen(text) + 1 < s->no.data + s->no.size; text += strlen(text) + 1)
+        gf_print_error("%s", text);
+    return gf_fail(e, GF_NO, "%s", text);
 }
 
 enum gf_status gf_stats_session_end(struct gf_stats_session *s, bool to_stderr,
                                     struct gf_error *e)
 {
     enum gf_status status = gf_report_end(&s->report, e);
-    if (status != GF_OK) {
-        gf_buffer_free(&s->text);
-        return status;
-    }
-    GF_TRY(gf_output_text(&s->text, to_stderr, e));
-    if (s->no.text[0] == '\0')
-        return GF_OK;
-    if (e)
-        *e = s->no;
-    return GF_NO;
+    if (status == GF_OK)
+        status = gf_output_text(&s->text, to_stderr, e);
+    if (status == GF_OK)
+        status = say_no(s, e);
+    gf_buffer_free(&s->text);
+    gf_buffer_free(&s->no);
+    return status;
 }
 
 void gf_stats_session_drop(struct gf_stats_session *s)
 {
     (void)gf_report_end(&s->report, NULL);
     gf_buffer_free(&s->text);
+    gf_buffer_free(&s->no);
 }

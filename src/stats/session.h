@@ -15,8 +15,11 @@ struct gf_stats_session {
     struct gf_measuring how;
     struct gf_buffer text;
     struct gf_report report;
-    uint64_t rows;
-    struct gf_error no;         /* the last row for which the assertion did not hold, or "" */
+    struct gf_buffer no;        /* of each row for which the assertion did not hold, a message and
+                                   a 0 */
+    struct gf_stats pictured;   /* the row of which there will be a picture */
+    struct gf_report_mark mark; /* where the file under way begins, */
+    size_t mark_no;             /* and its messages */
 };
 
 /* GF_EUSAGE for what cannot be shown, or goes together with nothing else that is asked for. */
@@ -24,10 +27,17 @@ enum gf_status gf_stats_session_begin(struct gf_stats_session *s, const struct g
                                       struct gf_error *e);
 /* The row of a file or a part of it; GF_NO_PART in page, channel, slice and label. */
 struct gf_stats gf_stats_new(const char *file);
+/* Rows belong to files: begin one, add its rows, end it with the status it came to. Of a file that
+ * failed nothing is left: no row, no picture, no word about the assertion. Otherwise the picture is
+ * drawn. Returns `status`, or what became of the picture. */
+void gf_stats_session_file(struct gf_stats_session *s);
+enum gf_status gf_stats_session_file_end(struct gf_stats_session *s, enum gf_status status,
+                                         struct gf_error *e);
 /* Measures a source; `stats` says what it is, and is used up. */
 enum gf_status gf_stats_session_row(struct gf_stats_session *s, const struct gf_source *source,
                                     struct gf_stats *stats, struct gf_error *e);
-/* Prints the report. Then GF_NO, and the message, when an assertion did not hold. */
+/* Prints the report, and for which rows the assertion did not hold: the last message is the error
+ * of GF_NO. */
 enum gf_status gf_stats_session_end(struct gf_stats_session *s, bool to_stderr,
                                     struct gf_error *e);
 /* Prints nothing; after an error. */

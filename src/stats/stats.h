@@ -9,7 +9,13 @@
 /* ---- asked for ---- */
 
 enum gf_per { GF_PER_FILE, GF_PER_PAGE, GF_PER_CHANNEL, GF_PER_SLICE };
-enum gf_stats_layout { GF_LAYOUT_TEXT, GF_LAYOUT_JSON, GF_LAYOUT_JSONL, GF_LAYOUT_CSV, GF_LAYOUT_TSV };
+enum gf_stats_layout {
+    GF_LAYOUT_TEXT,
+    GF_LAYOUT_JSON,
+    GF_LAYOUT_JSONL,
+    GF_LAYOUT_CSV,
+    GF_LAYOUT_TSV
+};
 
 #define GF_PERCENTILES 64       /* most at a time */
 
@@ -53,7 +59,7 @@ struct gf_histogram {
 
 /* One row of the report. */
 struct gf_stats {
-    const char *file;           /* as given; "-" for standard input. Borrowed */
+    const char *file;           /* as given, or "standard input". Borrowed */
     enum gf_type type;
     uint64_t width, height, depth, channels, pages; /* of the region that was measured */
     int64_t page, channel, slice, label; /* which one, from 0; or GF_NO_PART */

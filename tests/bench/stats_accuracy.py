@@ -158,7 +158,8 @@ def main(arguments):
     if "--cupy" in arguments:
         tools.append(("CuPy", ask_cupy))
     n, long = (10 ** 5, 10 ** 6) if "--quick" in arguments else (10 ** 6, 10 ** 7)
-    print(f"| samples | type | n | of | true value | {' | '.join(t for t, _ in tools)} |\n" + "|---" * (5 + len(tools)) + "|")
+    print(f"| samples | type | n | of | true value | {' | '.join(t for t, _ in tools)} |")
+    print("|---" * (5 + len(tools)) + "|")
     for dtype in (np.float32, np.float64):
         for name, make in samples(dtype, n, long):
             compare(name, make(), tools)

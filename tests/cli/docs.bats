@@ -13,6 +13,9 @@ furnish()
     cp "$samples/camera.png" a.png
     cp "$samples/cell.png" b.png
     cp "$samples/camera.png" c.png
+    cp "$samples/cell.png" slice.png
+    "$GPUFILT" correlate -k '1 / 64' slice.png organs.png
+    cp organs.png lung.png
     "$GPUFILT" masks make gauss --sigma 1 >psf.mask
     mkdir -p bin
     ln -sf "$GPUFILT" bin/gpufilt
@@ -50,7 +53,7 @@ run_lines()
 
 @test "the examples of --help work" {
     local command
-    for command in blur correlate convolve convert info masks devices selftest help; do
+    for command in blur correlate convolve convert stats info masks devices selftest help; do
         "$GPUFILT" "$command" --help | sed -n '/^Examples:/,/^$/s/^  \(gpufilt .*\)/\1/p'
     done >lines
     "$GPUFILT" --help | sed -n '/^Examples:/,/^$/s/^  \(gpufilt .*\)/\1/p' >>lines
@@ -76,7 +79,7 @@ run_lines()
 
 @test "every command and every border is in gpufilt(1)" {
     local word
-    for word in blur correlate convolve convert info masks devices selftest help; do
+    for word in blur correlate convolve convert stats info masks devices selftest help; do
         grep -q "^\.It Cm $word" "$tests/../man/gpufilt.1" || fail "$word is not in gpufilt(1)"
     done
     for word in $(sed -n 's/^ *X([A-Z0-9]*, "\([a-z0-9]*\)", .*/\1/p' "$tests/../src/border.h"); do

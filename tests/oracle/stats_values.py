@@ -47,7 +47,8 @@ def results(n, total, squares, ddof):
 
 
 def words(values):
-    return '{' + ', '.join(f'0x{v:x}' for v in values) + '}'
+    text = [f'0x{v:x}' for v in values]
+    return '{' + ', '.join(text[:4]) + ''.join(f',\n      {t}' for t in text[4:]) + '}'
 
 
 # ---- integers ----

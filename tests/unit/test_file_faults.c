@@ -541,7 +541,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, folder_enter, folder_leave)
         T(every_call_of_writing), T(every_call_of_streaming), T(every_call_of_reading),
-        T(short_counts), T(no_memory), T(much_reserved), T(created_meanwhile), T(concurrent_writers),
+        T(short_counts), T(no_memory), T(much_reserved), T(created_meanwhile),
+        T(concurrent_writers),
         cmocka_unit_test_setup_teardown(full_disk, folder_enter, unmount_and_leave),
 #undef T
     };

@@ -271,6 +271,39 @@ static void json_is_strict(void **state)
         assert_false(is_json(bad[i]));
 }
 
+/* ---- taking rows back ---- */
+
+/* As if the rows after the mark had never been, in every layout, also when nothing was before. */
+static void rewinding(void **state)
+{
+    const struct gf_stats good = made_stats(), bad = made_empty();
+    (void)state;
+    for (unsigned layout = GF_LAYOUT_TEXT; layout <= GF_LAYOUT_TSV; layout++)
+        for (unsigned before = 0; before < 3; before++) {
+            const struct gf_stats_options o = {.show = "n,mean,min_at",
+                                               .layout = (enum gf_stats_layout)layout};
+            struct gf_stats rows[] = {good, good, good};
+            struct gf_buffer wanted = {0}, out = {0};
+            struct gf_report r;
+            struct gf_report_mark mark;
+            struct gf_columns c;
+            print(&wanted, &o, rows, before + 1);
+            assert_int_equal(gf_columns_parse(&o, &c, NULL), GF_OK);
+            gf_report_begin(&r, &c, &o, 80, &out);
+            for (unsigned i = 0; i < before; i++)
+                gf_report_row(&r, &good);
+            mark = gf_report_mark(&r);
+            gf_report_row(&r, &bad);
+            gf_report_row(&r, &bad);
+            gf_report_rewind(&r, &mark);
+            gf_report_row(&r, &good);
+            assert_int_equal(gf_report_end(&r, NULL), GF_OK);
+            assert_string_equal(out.data, wanted.data);
+            gf_buffer_free(&out);
+            gf_buffer_free(&wanted);
+        }
+}
+
 /* ---- tables ---- */
 
 static void tables(void **state)
@@ -389,6 +422,7 @@ int main(void)
         cmocka_unit_test(json_numbers),    cmocka_unit_test(json_is_strict),
         cmocka_unit_test(tables),          cmocka_unit_test(quotes),
         cmocka_unit_test(refusals),        cmocka_unit_test(no_memory),
+        cmocka_unit_test(rewinding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
