@@ -40,16 +40,17 @@ cudaError_t make_room(void *measuring, uint64_t row_samples, cudaStream_t stream
     if (g->room >= row_samples + GF_LEAF)
         return cudaSuccess;
     GF_CALL(cudaMalloc(&block, room * bytes));
-    if (g->held > 0)
-        GF_CALL(cudaMemcpyAsync(block, g->samples, g->held * bytes, cudaMemcpyDeviceToDevice,
-                                stream));
-    if (g->samples != nullptr) {
-        GF_CALL(cudaStreamSynchronize(stream));
-        GF_CALL(cudaFree(g->samples));
-    }
+    char *before = g->samples;
     g->samples = static_cast<char *>(block);
     g->room = room;
-    return cudaSuccess;
+    if (before == nullptr)
+        return cudaSuccess;
+    cudaError_t error = cudaMemcpyAsync(block, before, g->held * bytes, cudaMemcpyDeviceToDevice,
+                                        stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    (void)cudaFree(before);
+    return error;
 }
 
 /* Rows of one plane. */

@@ -419,8 +419,10 @@ cudaError_t queue_moments(struct state *s, struct set *set, const void *samples,
     set->lead = s->is_float ? set->first / GF_LEAF % GROUP : 0;
     groups = gf_ceil_div(set->lead + set->pieces, GROUP);
     loose_pieces(s, set, &head, &tail);
-    GF_CALL((s->is_float ? launch_floats : launch_integers)(type, samples, count, r->pieces,
-                                                            stream));
+    if (s->is_float)
+        GF_CALL(launch_floats(&s->key_device, type, samples, count, r->pieces, stream));
+    else
+        GF_CALL(launch_integers(type, samples, count, r->pieces, stream));
     GF_CALL(launch_groups(r->pieces, set->pieces, set->lead, r->groups, stream));
     GF_CALL(launch_extremes(type, samples, count, r->pieces, r->groups, set->lead, r->found,
                             stream));

@@ -55,9 +55,15 @@ inline uint64_t piece_samples(enum gf_type type)
 
 /* ---- launchers; `samples` are `count` > 0 of a type, aligned to 16 bytes ---- */
 
+/* What launches depend on. */
+struct key_device {
+    unsigned processors;
+    size_t shared;              /* most bytes of a block */
+};
+
 /* Fills a piece for each piece_samples(type) samples. */
-cudaError_t launch_floats(enum gf_type type, const void *samples, uint64_t count,
-                          struct piece *pieces, cudaStream_t stream);
+cudaError_t launch_floats(const struct key_device *device, enum gf_type type, const void *samples,
+                          uint64_t count, struct piece *pieces, cudaStream_t stream);
 cudaError_t launch_integers(enum gf_type type, const void *samples, uint64_t count,
                             struct piece *pieces, cudaStream_t stream);
 
@@ -70,12 +76,7 @@ cudaError_t launch_extremes(enum gf_type type, const void *samples, uint64_t cou
                             const struct piece *pieces, const struct piece *groups,
                             unsigned lead, struct found *found, cudaStream_t stream);
 
-/* Counts keys; `device` is what launches depend on. The counts of what is not finite mean
- * nothing. */
-struct key_device {
-    unsigned processors;
-    size_t shared;              /* most bytes of a block */
-};
+/* Counts keys. The counts of what is not finite mean nothing. */
 cudaError_t launch_keys(const struct key_device *device, enum gf_type type,
                         const struct gf_key_count *keys, const void *samples, uint64_t count,
                         const uint64_t *prefix, unsigned long long *counts, cudaStream_t stream);

@@ -71,7 +71,7 @@ const struct gf_command gf_commands[] = {
      "gpufilt convert -t f32 in.png out.tif\n",
      gf_job_run},
     {"stats", GF_STATS, "[OPTION]... FILE...",
-     "numbers of the samples: extremes, mean, percentiles",
+     "statistics of the samples: extremes, mean, percentiles",
      "Prints how many samples there are, their extremes and where, sum, mean, standard deviation,\n"
      "percentiles, histogram. Integers are exact; of floats sum, mean and std are within 2 ulp,\n"
      "and NaN and infinities are counted and left out. The same on every machine and device.",
@@ -281,7 +281,8 @@ static enum gf_status check_operands(const struct gf_request *r, struct gf_error
                            "output, or -o DIR", name, r->operands[0]);
         if (!r->output && n > 2)
             return gf_fail(e, GF_EUSAGE, "%s: %zu operands, expected IN OUT; several inputs need "
-                           "-o DIR", name, n);
+                           "-o DIR%s", name, n, r->stats_wanted && !r->stats.show
+                           ? ", names of statistics --stats=NAME" : "");
         if (r->suffix && !r->output)
             return gf_fail(e, GF_EUSAGE, "--suffix goes with -o DIR");
         if (r->output && *r->output == '\0')

@@ -53,18 +53,27 @@ static void option_line(struct gf_buffer *t, const struct gf_option *o)
     wrap(t, o->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The options of some commands, by section in the order of the table. */
+/* The next option of the commands from `i` on, in `section` unless that is "". */
+static unsigned next_option(unsigned i, unsigned commands, const char *section)
+{
+    while (i < GF_OPTION_COUNT && (!(gf_options[i].commands & commands) ||
+                                   (*section && strcmp(gf_options[i].section, section) != 0)))
+        i++;
+    return i;
+}
+
+/* The options of some commands, by section; sections and options in the order of the table, which
+ * may come back to a section. */
 static void option_sections(struct gf_buffer *t, unsigned commands)
 {
-    const char *section = "";
-    for (unsigned i = 0; i < GF_OPTION_COUNT; i++) {
-        if (!(gf_options[i].commands & commands))
+    for (unsigned i = next_option(0, commands, ""); i < GF_OPTION_COUNT;
+         i = next_option(i + 1, commands, "")) {
+        const char *section = gf_options[i].section;
+        if (next_option(0, commands, section) != i)
             continue;
-        if (strcmp(section, gf_options[i].section) != 0) {
-            section = gf_options[i].section;
-            gf_buffer_printf(t, "\n%s:\n", section);
-        }
-        option_line(t, &gf_options[i]);
+        gf_buffer_printf(t, "\n%s:\n", section);
+        for (unsigned k = i; k < GF_OPTION_COUNT; k = next_option(k + 1, commands, section))
+            option_line(t, &gf_options[k]);
     }
 }
 
@@ -88,9 +97,10 @@ enum gf_status gf_help_program(struct gf_error *e)
 {
     struct gf_buffer t = {0};
     gf_buffer_text(&t,
-        "gpufilt filters images and volumes.\n\n"
+        "gpufilt filters and measures images and volumes.\n\n"
         "Usage: gpufilt COMMAND [OPTION]... IN OUT\n"
-        "       gpufilt COMMAND [OPTION]... -o DIR IN...\n\n"
+        "       gpufilt COMMAND [OPTION]... -o DIR IN...\n"
+        "       gpufilt stats [OPTION]... FILE...\n\n"
         "Commands:\n");
     for (const struct gf_command *c = gf_commands; c->name; c++)
         gf_buffer_printf(&t, "  %-12s %s\n", c->name, c->summary);
@@ -99,10 +109,11 @@ enum gf_status gf_help_program(struct gf_error *e)
         "  gpufilt blur -k gauss5 in.png out.png\n"
         "  gpufilt blur --sigma 1.5 in.tif out.tif\n"
         "  gpufilt correlate -k sobel-x in.png gradient.tif\n"
-        "  gpufilt blur -k gauss5 --explain in.png\n\n"
+        "  gpufilt blur -k gauss5 --explain in.png\n"
+        "  gpufilt stats -p 1,99 in.png\n\n"
         "Outside the image the nearest sample counts (--border clamp). '-' is standard input or\n"
         "output. 'gpufilt COMMAND --help' lists the options; 'gpufilt help border', 'types',\n"
-        "'formats' and 'status' show what there is to choose from.\n");
+        "'formats', 'statistics' and 'status' show what there is to choose from.\n");
     return gf_output_text(&t, false, e);
 }
 

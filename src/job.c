@@ -303,17 +303,23 @@ static enum gf_status output_place(const void *of, uint64_t index, struct gf_pla
 
 static enum gf_status back_to_start(struct job *job, struct gf_error *e)
 {
+    const struct gf_image *in = &job->first.in;
     struct gf_image again = {.alpha = -1};
     enum gf_status status;
-    if (strcmp(job->in_path, "-") == 0)
+    if (!gf_in_again(job->in_path))
         return gf_fail(e, GF_EMEMORY, "%s: these statistics take more than one look at the samples "
-                       "and standard input cannot be read again; save it to a file, or leave out "
+                       "and it cannot be read again; save it to a file, or leave out "
                        "median and percentiles with --stats=mean,std", job->reader->name);
     gf_reader_close(&job->reader);
     GF_TRY(gf_reader_open(&job->reader, job->in_path, &job->run->request->read, e));
     status = gf_reader_select(job->reader, 0, &again, e);
     gf_meta_free(&again.meta);
-    return status;
+    GF_TRY(status);
+    /* The plan is of the image that was there first. */
+    if (again.width != in->width || again.height != in->height || again.depth != in->depth ||
+        again.channels != in->channels || again.type != in->type)
+        return gf_fail(e, GF_EINPUT, "%s: changed while it was read", job->reader->name);
+    return GF_OK;
 }
 
 static enum gf_status write_all(struct job *job, struct gf_feeder *feeder, struct gf_error *e)
@@ -468,8 +474,12 @@ static enum gf_status run_and_measure(struct run *run, struct gf_error *e)
         return status;
     }
     printed = gf_stats_session_end(&stats, strcmp(out, "-") == 0, &mine);
-    if (status != GF_OK || printed == GF_OK)
+    if (printed == GF_OK)
         return status;
+    if (status != GF_OK) { /* a batch, of which some files failed */
+        gf_print_error("%s", mine.text);
+        return status;
+    }
     *e = mine;
     return printed;
 }

@@ -17,6 +17,8 @@ struct gf_in;
  * a terminal) is read whole into counted memory first. GF_EINPUT names the path and
  * the reason (missing, a folder, no permission, empty). */
 enum gf_status gf_in_open(struct gf_in **in, const char *path, struct gf_error *e);
+/* Whether it can be opened again to read the same: not standard input, nor a pipe. */
+bool gf_in_again(const char *path);
 /* Name for messages: the path, or "standard input". */
 const char *gf_in_name(const struct gf_in *in);
 uint64_t gf_in_size(const struct gf_in *in);

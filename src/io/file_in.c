@@ -125,6 +125,13 @@ enum gf_status gf_in_open(struct gf_in **result, const char *path, struct gf_err
     return GF_OK;
 }
 
+bool gf_in_again(const char *path)
+{
+    struct stat info;
+
+    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 const char *gf_in_name(const struct gf_in *in) { return in->name; }
 
 uint64_t gf_in_size(const struct gf_in *in) { return in->size; }

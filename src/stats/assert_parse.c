@@ -235,7 +235,7 @@ enum gf_status gf_assert_parse(struct gf_assert *assertion, const char *text,
     if (*p.at == '=')
         return wrong(&p, p.at, "equality is written ==");
     if (*p.at != '\0')
-        return wrong(&p, p.at, "needed an operator");
+        return wrong(&p, p.at, "needed an operator, such as < or &&");
     if (!gives_answer(&p, assertion->root))
         return wrong(&p, p.at, "needed a comparison (n_nan == 0)");
     return GF_OK;

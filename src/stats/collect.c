@@ -161,12 +161,26 @@ static bool has_values(const struct collecting *c)
     return c->small && c->source->type != GF_F16 && !c->options->bins && !c->options->range_given;
 }
 
+/* No bins can be made: an error where they are to be shown, else there is no entropy. */
+static enum gf_status no_bins(const struct collecting *c, double low, double high, uint32_t bins,
+                              struct gf_error *e)
+{
+    bool shown = c->options->plot || c->options->plot_file;
+    for (unsigned i = 0; i < c->needs->count; i++)
+        shown = shown || c->needs->column[i].row->kind == GF_KIND_HISTOGRAM;
+    if (!shown)
+        return GF_OK;
+    return gf_fail(e, GF_EFEATURE, "%s: values from %g to %g have no %u even bins; give --range "
+                   "LOW,HIGH, or fewer with --bins", c->source->name, low, high, bins);
+}
+
 /* An even histogram, over --range or from min to max; where these are one, half a unit to each
  * side as numpy has it. */
 static enum gf_status new_even_histogram(struct collecting *c, struct gf_error *e)
 {
     const struct gf_stats_options *o = c->options;
     const struct gf_stats *s = c->stats;
+    const uint32_t bins = o->bins ? o->bins : GF_DEFAULT_BINS;
     double low = o->low, high = o->high;
     if (!o->range_given) {
         low = s->n > 0 ? s->min : 0;
@@ -175,11 +189,11 @@ static enum gf_status new_even_histogram(struct collecting *c, struct gf_error *
             low -= 0.5;
             high += 0.5;
         }
-        if (!(high > low) || !isfinite(high - low))
-            return gf_fail(e, GF_EFEATURE, "%s: values from %g to %g have no even bins; give "
-                           "--range LOW,HIGH", c->source->name, s->min, s->max);
     }
-    return new_histogram(c, GF_BINS_RANGE, o->bins ? o->bins : GF_DEFAULT_BINS, low, high, e);
+    /* A range beyond that of double, half a unit that is nothing, a width of 0 between denormals. */
+    if (!isfinite(high - low) || !(high > low) || !((high - low) / bins > 0))
+        return no_bins(c, low, high, bins, e);
+    return new_histogram(c, GF_BINS_RANGE, bins, low, high, e);
 }
 
 /* From the count of every value. */
@@ -195,6 +209,8 @@ static enum gf_status histogram_of_keys(struct collecting *c, struct gf_error *e
         return GF_OK;
     }
     GF_TRY(new_even_histogram(c, e));
+    if (h->kind == GF_BINS_NONE)
+        return GF_OK;
     step = (h->high - h->low) / h->bins;
     for (uint32_t key = 0; key < keys; key++) {
         double value = gf_key_value(c->source->type, key);
@@ -235,19 +251,19 @@ static void take_percentiles(struct collecting *c)
     s->percentiles = c->needs->percentiles;
     s->median = NAN;
     for (unsigned i = 0; i < wanted_percentiles(c); i++) {
-        uint64_t below;
-        double part, value = NAN;
+        uint64_t rank;
+        double part, below = NAN, above = NAN;
         if (s->n > 0) {
-            gf_percentile_rank(s->n, wanted_percentile(c, i), &below, &part);
-            value = gf_percentile_value(gf_order_value(&c->order, 2 * i),
-                                        gf_order_value(&c->order, 2 * i + 1), part);
+            gf_percentile_rank(s->n, wanted_percentile(c, i), &rank, &part);
+            below = gf_order_value(&c->order, 2 * i);
+            above = gf_order_value(&c->order, 2 * i + 1);
         }
         if (i == c->needs->percentiles) {
-            s->median = value;
+            s->median = gf_median_value(below, above);
             continue;
         }
         s->p[i] = wanted_percentile(c, i);
-        s->percentile[i] = value;
+        s->percentile[i] = s->n > 0 ? gf_percentile_value(below, above, part) : NAN;
     }
 }
 

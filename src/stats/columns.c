@@ -36,23 +36,35 @@ static void table_column(struct gf_column *column, enum gf_column_id id)
     strcpy(column->name, gf_column_rows[id].name);
 }
 
+static bool is_number(const struct gf_column_row *row)
+{
+    return row->kind != GF_KIND_PLACE && row->kind != GF_KIND_HISTOGRAM;
+}
+
+/* Offers what the option can take: --show all of them, --assert the numbers. */
 static enum gf_status unknown_name(const char *name, const char *option, struct gf_error *e)
 {
+    const bool shown = strcmp(option, "--show") == 0;
     const char *names[GF_COLUMN_COUNT], *closest;
     struct gf_error list = {""};
-    size_t used = 0;
+    size_t used = 0, count = 0;
 
     for (size_t i = 0; i < GF_COLUMN_COUNT; i++) {
-        names[i] = gf_column_rows[i].name;
-        used += (size_t)snprintf(list.text + used, sizeof list.text - used, "%s, ", names[i]);
+        if (!shown && !is_number(&gf_column_rows[i]))
+            continue;
+        if (i != GF_COLUMN_PERCENTILE) /* "pNN" itself is no name */
+            names[count++] = gf_column_rows[i].name;
+        used += (size_t)snprintf(list.text + used, sizeof list.text - used, "%s%s",
+                                 used > 0 ? ", " : "", gf_column_rows[i].name);
     }
-    names[GF_COLUMN_PERCENTILE] = "all"; /* "pNN" itself is no name */
-    closest = gf_closest(name, names, GF_COUNT(names));
+    if (shown)
+        names[count++] = "all";
+    closest = gf_closest(name, names, count);
     if (closest != NULL)
         return gf_fail(e, GF_EUSAGE, "%s: there is no statistic '%s'; did you mean '%s'?", option,
                        name, closest);
-    return gf_fail(e, GF_EUSAGE, "%s: there is no statistic '%s'; there are %sall", option, name,
-                   list.text);
+    return gf_fail(e, GF_EUSAGE, "%s: there is no statistic '%s'; there are %s%s", option, name,
+                   list.text, shown ? ", all" : "");
 }
 
 enum gf_status gf_column_find(struct gf_column *column, const char *name, size_t length,
@@ -309,7 +321,11 @@ void gf_place_axes(struct gf_axis axis[GF_AXES], const struct gf_stats *stats,
 {
     axis[0] = (struct gf_axis){place->x, true};
     axis[1] = (struct gf_axis){place->y, true};
-    axis[2] = (struct gf_axis){place->z, stats->depth > 1 || place->z > 0};
-    axis[3] = (struct gf_axis){place->channel, stats->channels > 1 || place->channel > 0};
-    axis[4] = (struct gf_axis){place->page, stats->pages > 1 || place->page > 0};
+    /* Where rows are divided by an axis the first has a place on it, as the others have. */
+    axis[2] = (struct gf_axis){place->z, stats->depth > 1 || place->z > 0 ||
+                                         stats->slice != GF_NO_PART};
+    axis[3] = (struct gf_axis){place->channel, stats->channels > 1 || place->channel > 0 ||
+                                               stats->channel != GF_NO_PART};
+    axis[4] = (struct gf_axis){place->page, stats->pages > 1 || place->page > 0 ||
+                                            stats->page != GF_NO_PART};
 }

@@ -205,6 +205,22 @@ static enum gf_status measure_files(struct gf_stats_session *session, size_t *fa
     return GF_OK;
 }
 
+/* Standard input is there once. */
+static enum gf_status check_standard_input(const struct gf_request *r, struct gf_error *e)
+{
+    const char *const beside[] = {r->stats.mask, r->stats.labels};
+    size_t reads = 0;
+    for (size_t i = 0; i < r->operand_count; i++)
+        reads += strcmp(r->operands[i], "-") == 0;
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        if (beside[i] && strcmp(beside[i], "-") == 0)
+            reads += r->operand_count; /* once for each */
+    if (reads > 1)
+        return gf_fail(e, GF_EUSAGE, "standard input can be read only once, for one image, mask or "
+                       "labels");
+    return GF_OK;
+}
+
 /* Parts of a file take and free the same counters thousands of times. What goes back to the system
  * in between costs a page fault every 4 KiB to get again, more than the counting. */
 static void keep_freed_memory(void)
@@ -220,6 +236,7 @@ enum gf_status gf_stats_run(const struct gf_request *r, struct gf_error *e)
     struct gf_stats_session session;
     size_t failed = 0;
     enum gf_status status;
+    GF_TRY(check_standard_input(r, e));
     keep_freed_memory();
     GF_TRY(gf_stats_session_begin(&session, r, e));
     status = measure_files(&session, &failed, e);

@@ -278,9 +278,9 @@ static enum gf_status check_labels(const struct gf_labels *l, struct gf_error *e
                            "first; labels need the same", gf_rows_name(s->rows),
                            (unsigned long long)i + 1);
         if (label->channels != 1 || gf_type_row(label->type)->is_float)
-            return gf_fail(e, GF_EFEATURE, "%s: has %u channels of %s, labels are one of an "
-                           "integer type", gf_rows_name(l->rows), label->channels,
-                           gf_type_name(label->type));
+            return gf_fail(e, GF_EFEATURE, "%s: has %u channel%s of %s; labels are one channel "
+                           "of an integer type", gf_rows_name(l->rows), label->channels,
+                           label->channels == 1 ? "" : "s", gf_type_name(label->type));
         if (label->width != shape->width || label->height != shape->height ||
             label->depth != shape->depth)
             return gf_fail(e, GF_EINPUT, "%s: is %llux%llux%llu, but %s is %llux%llux%llu; labels "
@@ -318,6 +318,9 @@ static enum gf_status sort(struct gf_labels *l, struct table *t, struct gf_error
     if (t->failed)
         return gf_fail(e, GF_EMEMORY, "%s: out of memory for the table of labels; raise "
                        "--max-memory", gf_rows_name(l->rows));
+    if (t->used == 0)
+        return gf_fail(e, GF_EINPUT, "%s: the mask leaves no pixel, so that no label is left",
+                       gf_rows_name(s->mask));
     GF_TRY(lay_out(l, t, e));
     GF_TRY(gf_allocate(&block, l->start[l->count], t->bytes, gf_rows_name(s->rows), e));
     t->labels = l;

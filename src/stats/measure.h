@@ -35,7 +35,7 @@ struct gf_key_count {
  * edge(i) = low + i * ((high - low) / bins) in double and edge(bins) = high (numpy.linspace). */
 struct gf_range_count {
     uint32_t bins;              /* 0: not counted; at most GF_MOST_BINS */
-    double low, high;           /* finite, low < high */
+    double low, high;           /* finite, (high - low) / bins > 0 */
     uint64_t *count;            /* added to by finish() */
 };
 
@@ -95,20 +95,30 @@ extern const struct gf_measurer *const gf_measurers[];
 static inline GF_HD int64_t gf_range_bin(double x, double low, double high, double step,
                                          uint32_t bins)
 {
-    int64_t i;
+    int64_t from = 0, past = bins, i; /* edge(from) <= x < edge(past) */
+    double guess;
     if (x < low)
         return -1;
     if (!(x < high))
         return x > high ? (int64_t)bins : (int64_t)bins - 1;
-    /* An estimate, which the edges correct. */
-    i = (int64_t)((x - low) / step);
-    if (i > (int64_t)bins - 1)
-        i = (int64_t)bins - 1;
-    while (i > 0 && x < low + (double)i * step)
-        i--;
-    while (i < (int64_t)bins - 1 && x >= low + (double)(i + 1) * step)
-        i++;
-    return i;
+    /* Nearly always right, which the edges on either side show. Where step is not much above the
+     * spacing of doubles, or has become 0, it can be wrong by any number of bins: hence halving. */
+    guess = (x - low) / step;
+    i = guess < (double)past - 1 ? (int64_t)guess : past - 1;
+    if (i == 0)
+        i = 1;
+    for (int tries = 0; past - from > 1; tries++) {
+        bool before = x < low + (double)i * step;
+        if (before)
+            past = i;
+        else
+            from = i;
+        if (tries > 0)
+            i = from + (past - from) / 2;
+        else
+            i = before ? past - 1 : from + 1;
+    }
+    return from;
 }
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 
 #include "keys.h"
 
+#include <math.h>
 #include <string.h>
 
 unsigned gf_order_levels(enum gf_type type)
@@ -119,4 +120,10 @@ double gf_percentile_value(double below, double above, double part)
     if (!(step <= gf_type_row(GF_F64)->highest)) /* beyond the range of double */
         return below * (1 - part) + above * part;
     return part < 0.5 ? below + step * part : above - step * (1 - part);
+}
+
+double gf_median_value(double below, double above)
+{
+    double sum = below + above;
+    return isfinite(sum) ? sum / 2 : below / 2 + above / 2;
 }

@@ -47,5 +47,7 @@ double gf_key_value(enum gf_type type, uint64_t key);
 void gf_percentile_rank(uint64_t n, double p, uint64_t *below, double *part);
 /* The value there, from the samples of the two ranks; numpy's arithmetic. */
 double gf_percentile_value(double below, double above, double part);
+/* The median from its two ranks, those of percentile 50: their mean, rounded once. */
+double gf_median_value(double below, double above);
 
 #endif

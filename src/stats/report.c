@@ -17,7 +17,7 @@ enum gf_status gf_report_check(const struct gf_columns *columns,
 {
     if (options->plot && options->layout != GF_LAYOUT_TEXT)
         return gf_fail(e, GF_EUSAGE, "--plot draws bars in text; for a picture beside another "
-                       "layout use --plot-file FILE");
+                       "layout use --plot=FILE");
     if (options->layout != GF_LAYOUT_CSV && options->layout != GF_LAYOUT_TSV)
         return GF_OK;
     for (unsigned i = 0; i < columns->count && columns->count > 1; i++)

@@ -2,9 +2,13 @@
 #include "plot.h"
 #include "report_layout.h"
 
+#include "../util.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define BIN_LABEL 64
 
 /* A line: the file, the parts, the statistics. */
 #define CELLS (1 + GF_PARTS + GF_COLUMNS)
@@ -20,13 +24,22 @@ static const char *cell_name(const struct gf_report *r, unsigned i)
 
 /* ---- a row's cells ---- */
 
+/* Whether rows are divided by this axis, so that a column says where on it they are. */
+static bool has_column(const struct gf_stats *stats, const char *axis)
+{
+    for (unsigned i = 0; i < GF_PARTS; i++)
+        if (strcmp(gf_part_names[i], axis) == 0 && gf_stats_part(stats, i) != GF_NO_PART)
+            return true;
+    return false;
+}
+
 static void place_cell(struct gf_buffer *t, const struct gf_stats *stats,
                        const struct gf_place *place)
 {
     struct gf_axis axis[GF_AXES];
     gf_place_axes(axis, stats, place);
     for (unsigned i = 0; i < GF_AXES; i++) {
-        if (!axis[i].exists)
+        if (!axis[i].exists || has_column(stats, gf_axis_names[i]))
             continue;
         if (i < 3)
             gf_buffer_text(t, i > 0 ? "," : "");
@@ -83,21 +96,44 @@ static void set_title(struct gf_buffer *t, const struct gf_stats *stats)
 
 /* ---- histograms ---- */
 
-/* Values that do not occur have no line. */
+/* Line `i` of the list: below the range, the bins, above it. False where there is none: values
+ * have no outside, and those that do not occur no line. */
+static bool bin_line(char label[BIN_LABEL], uint64_t *count, const struct gf_histogram *h,
+                     uint32_t i)
+{
+    const bool values = h->kind == GF_BINS_VALUES;
+    const uint32_t bin = i - 1;
+    if (i == 0 || bin == h->bins) {
+        *count = i == 0 ? h->below : h->above;
+        snprintf(label, BIN_LABEL, "%s %.10g", i == 0 ? "below" : "above",
+                 i == 0 ? h->low : h->high);
+        return !values;
+    }
+    *count = h->count[bin];
+    if (values)
+        snprintf(label, BIN_LABEL, "%.10g", gf_bin_low(h, bin));
+    else
+        snprintf(label, BIN_LABEL, "%.10g to %.10g", gf_bin_low(h, bin), gf_bin_high(h, bin));
+    return !values || *count > 0;
+}
+
 static void list_bins(struct gf_buffer *t, const struct gf_histogram *h)
 {
-    if (h->kind == GF_BINS_RANGE)
-        gf_buffer_printf(t, "  below %.10g  %llu\n", h->low, (unsigned long long)h->below);
-    for (uint32_t i = 0; i < h->bins; i++) {
-        if (h->kind == GF_BINS_VALUES && h->count[i] == 0)
-            continue;
-        gf_buffer_printf(t, "  %.10g", gf_bin_low(h, i));
-        if (h->kind == GF_BINS_RANGE)
-            gf_buffer_printf(t, " to %.10g", gf_bin_high(h, i));
-        gf_buffer_printf(t, "  %llu\n", (unsigned long long)h->count[i]);
-    }
-    if (h->kind == GF_BINS_RANGE)
-        gf_buffer_printf(t, "  above %.10g  %llu\n", h->high, (unsigned long long)h->above);
+    const uint32_t lines = h->bins + 2;
+    char label[BIN_LABEL], digits[GF_NUMBER_TEXT];
+    int label_width = 0, count_width = 0;
+    uint64_t count;
+
+    for (uint32_t i = 0; i < lines; i++)
+        if (bin_line(label, &count, h, i)) {
+            int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+            label_width = (int)gf_max((uint64_t)label_width, strlen(label));
+            count_width = length > count_width ? length : count_width;
+        }
+    for (uint32_t i = 0; i < lines; i++)
+        if (bin_line(label, &count, h, i))
+            gf_buffer_printf(t, "  %*s  %*llu\n", label_width, label, count_width,
+                             (unsigned long long)count);
 }
 
 static void add_histogram(struct gf_report *r, const struct gf_stats *stats)

@@ -83,7 +83,12 @@ void gf_rows_close(struct gf_rows **rows)
     gf_free(r);
 }
 
-const char *gf_rows_name(const struct gf_rows *r) { return r->reader->name; }
+/* A reader's name goes with it when the file is opened again; standard input never is. */
+const char *gf_rows_name(const struct gf_rows *r)
+{
+    return strcmp(r->path, "-") == 0 ? r->reader->name : r->path;
+}
+
 uint64_t gf_rows_images(const struct gf_rows *r) { return r->images; }
 const struct gf_image *gf_rows_image(const struct gf_rows *r, uint64_t i) { return &r->image[i]; }
 void gf_rows_keep(struct gf_rows *r) { r->keep = true; }
@@ -95,7 +100,7 @@ static enum gf_status select_image(struct gf_rows *r, uint64_t image, struct gf_
     enum gf_status status;
     bool back = r->selected > image || (r->selected == image && r->next > 0);
     if (back && r->images == 1) {
-        if (strcmp(r->path, "-") == 0)
+        if (!gf_in_again(r->path))
             return gf_fail(e, GF_EMEMORY,
                            "%s: has to be read more than once for this, and cannot be kept in "
                            "memory; raise --max-memory, or save it to a file", gf_rows_name(r));

@@ -66,9 +66,11 @@ static enum gf_status check_mask(const struct gf_sequence *s, uint64_t image, st
         return GF_OK;
     mask = gf_rows_image(s->mask, 0);
     if (gf_rows_images(s->mask) != 1 || mask->channels != 1)
-        return gf_fail(e, GF_EINPUT, "%s: has %llu images of %u channels, a mask is one image of "
-                       "one", gf_rows_name(s->mask), (unsigned long long)gf_rows_images(s->mask),
-                       mask->channels);
+        return gf_fail(e, GF_EFEATURE, "%s: has %llu image%s of %u channel%s; a mask is one image "
+                       "of one channel", gf_rows_name(s->mask),
+                       (unsigned long long)gf_rows_images(s->mask),
+                       gf_rows_images(s->mask) == 1 ? "" : "s", mask->channels,
+                       mask->channels == 1 ? "" : "s");
     if (mask->width == shape->width && mask->height == shape->height &&
         (mask->depth == shape->depth || mask->depth == 1))
         return GF_OK;

@@ -38,6 +38,16 @@ static enum gf_status check_plot_file(const char *path, size_t files, struct gf_
     return gf_plot_check(path, e);
 }
 
+/* "--plot hist.png in.png" means a picture to most, and would measure one. */
+static enum gf_status check_plot_bars(const struct gf_request *r, struct gf_error *e)
+{
+    const char *first = r->operand_count > 1 ? r->operands[0] : NULL;
+    if (first && gf_plot_check(first, e) == GF_OK && access(first, F_OK) != 0)
+        return gf_fail(e, GF_EUSAGE, "%s: there is no such input; for a picture of the histogram "
+                       "say --plot=%s", first, first);
+    return GF_OK;
+}
+
 enum gf_status gf_stats_session_begin(struct gf_stats_session *s, const struct gf_request *request,
                                       struct gf_error *e)
 {
@@ -52,6 +62,8 @@ enum gf_status gf_stats_session_begin(struct gf_stats_session *s, const struct g
         s->columns.need_histogram = true;
     if (o->plot_file)
         GF_TRY(check_plot_file(o->plot_file, request->operand_count, e));
+    else if (o->plot)
+        GF_TRY(check_plot_bars(request, e));
     if (o->labels && o->per != GF_PER_FILE)
         return gf_fail(e, GF_EUSAGE, "--labels and --per exclude each other; give one");
     GF_TRY(gf_report_check(&s->columns, o, e));

@@ -31,7 +31,7 @@ struct gf_stats_options {
     const char *mask, *labels;  /* files, or NULL */
     enum gf_stats_layout layout;
     bool plot;                  /* --plot: bars */
-    const char *plot_file;      /* --plot-file: a picture, .svg or .png */
+    const char *plot_file;      /* --plot=FILE: a picture, .svg or .png */
     const char *assertion;      /* --assert, or NULL */
 };
 

@@ -79,7 +79,7 @@ build_npp()
 {
     [ -x "$run/npp_peer" ] && return
     echo '#include <nppi_filtering_functions.h>' | nvcc -x cu -E - >/dev/null 2>&1 || return
-    bench npp_peer -lnppif -lnppc
+    bench npp_peer -lnppif -lnppist -lnppc
 }
 
 # ---- running ----
@@ -192,6 +192,7 @@ step_peers()
     [ -n "$quick" ] && return
     results cupy timeout 100 python3 "$here/peers_gpu.py" cupy
     results cudnn timeout 60 python3 "$here/peers_gpu.py" cudnn
+    results cupy_stats timeout 60 python3 "$here/peers_gpu.py" stats
 }
 
 step_whole() { results whole timeout 240 python3 "$here/whole_gpu.py" "$run/gpufilt" ${quick:+--quick}; }

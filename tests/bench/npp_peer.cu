@@ -7,6 +7,7 @@
 
 #include <nppcore.h>
 #include <nppi_filtering_functions.h>
+#include <nppi_statistics_functions.h>
 
 #include <cmath>
 #include <vector>
@@ -124,11 +125,45 @@ void gaussians(const NppStreamContext &c)
     GPU(cudaFree(mask));
 }
 
+/* Mean and standard deviation, and extremes: of SIDE x SIDE samples, read once by each. */
+void statistics(const NppStreamContext &c)
+{
+    const NppiSize size = {SIDE, SIDE};
+    struct pair<Npp32f> p = images<Npp32f>();
+    size_t room = 0, more = 0;
+    Npp8u *scratch;
+    Npp64f *mean;
+    Npp32f *extremes;
+
+    GPU(cudaMalloc(&mean, 2 * sizeof *mean));
+    GPU(cudaMalloc(&extremes, 2 * sizeof *extremes));
+    npp(nppiMeanStdDevGetBufferHostSize_32f_C1R_Ctx(size, &room, c), "buffer");
+    npp(nppiMinMaxGetBufferHostSize_32f_C1R_Ctx(size, &more, c), "buffer");
+    GPU(cudaMalloc(&scratch, room > more ? room : more));
+    struct gpu_time t = timed([&] {
+        npp(nppiMean_StdDev_32f_C1R_Ctx(p.in, SIDE * 4, size, scratch, mean, mean + 1, c),
+            "Mean_StdDev");
+    });
+    print_result("npp Mean_StdDev, 2^28", "stats", "moments f32", t, 4.0 * SIDE * SIDE, 0, "");
+    t = timed([&] {
+        npp(nppiMinMax_32f_C1R_Ctx(p.in, SIDE * 4, size, extremes, extremes + 1, scratch, c),
+            "MinMax");
+    });
+    print_result("npp MinMax, 2^28", "stats", "moments f32", t, 4.0 * SIDE * SIDE, 0, "");
+    GPU(cudaFree(scratch));
+    GPU(cudaFree(extremes));
+    GPU(cudaFree(mean));
+    GPU(cudaFree(p.in));
+    GPU(cudaFree(p.out));
+}
+
 }
 
 int main()
 {
     NppStreamContext c = context();
+
+    statistics(c);
 
     direct(3, "f32 3x3", c);
     direct(5, "f32 5x5", c);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Times CuPy and cuDNN (through PyTorch) on the GPU, on arrays that are in device memory already.
 
-    python3 tests/bench/peers_gpu.py [cupy] [cudnn]      both without arguments
+    python3 tests/bench/peers_gpu.py [cupy] [cudnn] [stats]      all without arguments
 
 One line of JSON a result, with the names of bench_rows.c. CuPy clamps, as gpufilt does; on
 u16 and u8 it truncates between the passes. cuDNN pads with zeros (a border costs more), TF32 is
-off; in 3D it gets 512^3, because it refuses 2^31 samples. Medians of CUDA events after a
-warm-up, so that neither pays for compiling or choosing an algorithm.
+off; in 3D it gets 512^3, because it refuses 2^31 samples. `stats` is
+CuPy's reductions of 2^30 samples, read once by each call. Medians of CUDA events after a warm-up, so that neither pays for compiling or choosing an algorithm.
 """
 import json
 import statistics
@@ -120,9 +120,29 @@ def cudnn_rows():
                timed(events, lambda: f.conv3d(a, m, padding=size // 2)), a.numel(), 4, size ** 3)
 
 
+def stats_rows():
+    import cupy as cp
+
+    events = (cp.cuda.Event, cp.cuda.get_elapsed_time)
+
+    def row(tool, name, array, work):
+        times = timed(events, work)
+        print(json.dumps({"tool": tool, "what": "stats", "row": name, "ms": statistics.median(times), "low": min(times),
+                          "high": max(times), "repeats": len(times), "bytes": array.nbytes, "check": ""}), flush=True)
+        cp.get_default_memory_pool().free_all_blocks()
+
+    a = cp.random.random(1 << 30, dtype=cp.float32)
+    row("cupy sum", "moments f32", a, lambda: a.sum())
+    row("cupy min, max, mean, std", "moments f32", a, lambda: (a.min(), a.max(), a.mean(), a.std(ddof=1)))
+    row("cupy percentile 1, 50, 99", "keys f32, second pass of 3 percentiles", a, lambda: cp.percentile(a, [1, 50, 99]))
+    del a
+    u = cp.random.randint(0, 65536, 1 << 30, dtype=cp.uint16)
+    row("cupy bincount", "keys u16", u, lambda: cp.bincount(u, minlength=65536))
+
+
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["cupy", "cudnn"]
-    for name, rows in (("cupy", cupy_rows), ("cudnn", cudnn_rows)):
+    wanted = sys.argv[1:] or ["cupy", "cudnn", "stats"]
+    for name, rows in (("cupy", cupy_rows), ("cudnn", cudnn_rows), ("stats", stats_rows)):
         if name in wanted:
             try:
                 rows()

@@ -97,6 +97,12 @@ open("f.raw", "wb").write(struct.pack("<1000d", *[(v / 7 - 50) * (v / 7 - 50) * 
     counts u.raw:u16 --bins 5 --range 1000,30000 '90 89 90 89 89' 16 537
     counts f.raw:f64 --bins 7 '503 211 89 64 51 43 39' 0 0
     counts f.raw:f64 --bins 5 --range=-1000,30000 '189 36 25 19 16' 277 438
+    # Bins narrower than the spacing of doubles: numpy's linspace(a, b, n + 1) has equal edges, and
+    # the last of them counts. It has to be found at once.
+    python3 -S -I -c 'import struct
+open("f.raw", "wb").write(struct.pack("<1000d", *[1e16] * 1000))'
+    ok stats --raw 10x100:f64 --show hist --csv --bins 1048576 --range 1e16,10000000000000002 f.raw
+    [ "$(grep -n ',1000$' "$BATS_TEST_TMPDIR/stdout")" = 524291:f.raw,,,,,1e+16,10000000000000002,1000 ] || fail "not in the right bin"
 }
 
 # counts FILE:TYPE OPTIONS... COUNTS BELOW ABOVE
@@ -132,6 +138,9 @@ numpy_percentiles=,-125000,-123932.6981078717,-114599.06183673468,-2681.64067055
     typed in.raw f64 -1.7e308 1.7e308
     refused 5 stats --raw 2x1:f64 --bins 4 in.raw
     says 'give --range LOW,HIGH'
+    # Other statistics do not fail for want of bins.
+    ok stats --raw 2x1:f64 --show max,entropy in.raw
+    prints 'entropy  nan'
 }
 
 @test "NaN, infinities, negative zero, denormals, nothing finite" {
@@ -182,6 +191,11 @@ ENDPY
     done
     measure --per slice --3d pages.tif
     right in.raw --type u16 --size 7x5x4 --channels 3 --per slice
+    # The first page and the first slice say where they are, like the others.
+    ok stats --csv --per page --show min_at pages.tif
+    [ "$(column min_page)" = '0 1 2 3' ] || fail "pages of places: $(column min_page)"
+    ok stats --csv --per slice --3d --show min_at pages.tif
+    [ "$(column min_z)" = '0 1 2 3' ] || fail "slices of places: $(column min_z)"
 }
 
 @test "pages of several sizes and types" {
@@ -263,8 +277,8 @@ assert row["mean"] is row["min"] is row["min_at"] is row["median"] is row["perce
     refused 3 stats --raw 4x1:u8 --mask plane_9x8_u8.raw in.raw
     says "plane_9x8_u8.raw: is 9x8x1, but in.raw is 4x1x1"
     typed colour_4x1_u8x3.raw u8 1 2 3 4 5 6 7 8 9 10 11 12
-    refused 3 stats --raw 4x1:u8 --mask colour_4x1_u8x3.raw in.raw
-    says '3 channels'
+    refused 5 stats --raw 4x1:u8 --mask colour_4x1_u8x3.raw in.raw
+    says 'has 1 image of 3 channels; a mask is one image of one channel'
     refused 3 stats --raw 4x1:u8 --mask missing.png in.raw
     says missing.png
 }
@@ -300,7 +314,7 @@ save("m_9x8x3_u8.raw", "B", lambda: random.choice((0, 1)))'
     says 'labels have the image'
     cp in.raw f_9x8x3_f32.raw
     refused 5 stats --raw 9x8x3:f32 --labels f_9x8x3_f32.raw in.raw
-    says 'integer type'
+    says 'has 1 channel of f32; labels are one channel of an integer type'
     refused 2 stats --raw 9x8x3:f32 --labels l_9x8x3_u8.raw --per slice in.raw
     says '--labels and --per'
 }
@@ -330,6 +344,10 @@ save("m_9x8x3_u8.raw", "B", lambda: random.choice((0, 1)))'
     ok stats --csv --show sum,median "$samples/camera.png"
     [ "$(tail -1 pipe.csv | cut -d, -f2-)" = "$(tail -1 "$BATS_TEST_TMPDIR/stdout" | cut -d, -f2-)" ] ||
         fail "a pipe gives other numbers"
+    for beside in "- -" "- --mask -" "in.raw --labels - --mask -" "in.raw in.raw --mask -"; do
+        refused 2 stats --raw 10x6:u32 $beside
+        says 'standard input can be read only once'
+    done
     # A second look at what cannot be kept.
     samples_of u8 18000000 few >large.raw
     ok convert --level 1 --raw 3000x2000:u8x3 large.raw large.png
@@ -471,6 +489,12 @@ assert d.documentElement.tagName == "svg", d.documentElement.tagName'
     refused 2 stats --plot=x.svg --per channel "$samples/chelsea.png"
     says 'several rows'
     refused 2 stats --plot --json in.png
+    # A picture's name after a blank is an input.
+    refused 2 stats --plot h.png in.png
+    says '--plot=h.png'
+    cp in.png h.png
+    ok stats --plot h.png in.png
+    rm h.png
     ok stats --plot=x.svg --per channel in.png
     rm x.svg
     # What does not hold is drawn all the same.
@@ -546,6 +570,21 @@ ENDPY
     [ "$status" -eq 0 ] || fail "to standard output"
     says 'median'
     cmp <("$GPUFILT" blur -k gauss3 -t f32 -f tiff in.png -) "$BATS_TEST_TMPDIR/stdout"
+}
+
+@test "a histogram between denormals: no bins, or fewer" {
+    python3 -S -I -c 'import array, sys
+sys.stdout.buffer.write(array.array("d", [0, 5e-324, 1e-323, 0]).tobytes())' >low_2x2x1_f64le.raw
+    refused 5 stats --show hist low_2x2x1_f64le.raw
+    refused 5 stats --show hist --bins 256 --range 0,1e-322 low_2x2x1_f64le.raw
+    ok stats --show hist --bins 2 low_2x2x1_f64le.raw
+}
+
+@test "labels of which the mask leaves nothing" {
+    head -c 64 /dev/zero >none_8x8x1_u8.raw
+    refused 3 stats --labels none_8x8x1_u8.raw --mask none_8x8x1_u8.raw --assert 'n > 0' \
+        none_8x8x1_u8.raw
+    says 'leaves no pixel'
 }
 
 @test "--stats of a batch" {
@@ -637,6 +676,17 @@ ENDPY
         refused 2 stats $option in.png
     done
     refused 2 stats --bins 4 --show mean in.png
+    refused 2 stats --assert 'average > 1' in.png
+    says 'median, pNN, entropy'
+    [[ $stderr != *min_at* && $stderr != *hist* ]] || fail "offered to --assert: places, the histogram"
+    refused 2 blur -k gauss3 --stats mean in.png out.png
+    says '--stats=NAME'
+    # Each section of the help is there once.
+    for command in stats blur; do
+        "$GPUFILT" $command --help >help.txt
+        grep ':$' help.txt | sort | uniq -d >twice
+        [ ! -s twice ] || fail "$command: $(cat twice)"
+    done
     ok help statistics
     prints 'n_minus_inf'
 }

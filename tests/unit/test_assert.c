@@ -169,9 +169,9 @@ static void errors(void **state)
         {"n", "at the end of 'n': needed a comparison (n_nan == 0)"},
         {"n + 1", "at the end of 'n + 1': needed a comparison (n_nan == 0)"},
         {"(n == 1", "at the end of '(n == 1': needed ')' or an operator"},
-        {"n == 1)", "at character 7, ')': needed an operator"},
+        {"n == 1)", "at character 7, ')': needed an operator, such as < or &&"},
         {"n = 1", "at character 3, '= 1': equality is written =="},
-        {"n == 1 & n == 2", "at character 8, '& n == 2': needed an operator"},
+        {"n == 1 & n == 2", "at character 8, '& n == 2': needed an operator, such as < or &&"},
         {"1 < n < 3", "at character 7, '< 3': < needs numbers, not comparisons (join them with "
                       "&&)"},
         {"n == 1 == 1", "at character 8, '== 1': == needs numbers, not comparisons (join them with "
@@ -193,7 +193,7 @@ static void errors(void **state)
         {"n == 0x10", "at character 6, '0x10': no such number"},
         {"n == 1e999", "at character 6, '1e999': no such number"},
         {"n == \xc3\xa4 x", "at character 6, '\xc3\xa4 x': needed a statistic or a number"},
-        {"n \xc3\xa4 = 1", "at character 3, '\xc3\xa4 = 1': needed an operator"},
+        {"n \xc3\xa4 = 1", "at character 3, '\xc3\xa4 = 1': needed an operator, such as < or &&"},
         {"n == inf", "there is no statistic 'inf'; there are "},
     };
     char expected[512];

@@ -237,6 +237,19 @@ static void extremes(void **state)
     assert_true(below == 500000000 && part == 0);
 }
 
+/* The mean of the middle two, rounded once: interpolation would lose what b - a rounds away. */
+static void median(void **state)
+{
+    const double top = gf_type_row(GF_F64)->highest, b = 0x1.00f1d8a3c5b79p+0;
+    (void)state;
+    assert_true(gf_median_value(-1, b) == (b - 1) / 2); /* b - 1 is exact */
+    assert_true(gf_percentile_value(-1, b, 0.5) != (b - 1) / 2);
+    assert_true(gf_median_value(3, 4) == 3.5);
+    assert_true(gf_median_value(top, top) == top && gf_median_value(-top, top) == 0);
+    assert_true(gf_median_value(0x1p-1074, 0x1p-1074) == 0x1p-1074);
+    assert_true(isnan(gf_median_value(NAN, NAN)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +258,7 @@ int main(void)
         cmocka_unit_test(percentiles),
         cmocka_unit_test(either_side),
         cmocka_unit_test(extremes),
+        cmocka_unit_test(median),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

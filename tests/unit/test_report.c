@@ -104,7 +104,7 @@ static void text_of_a_volume(void **state)
         "a.tif: 4 x 3 x 20, 3 channels, 2 pages, u16\n"
         "page    1\n"
         "n       12\n"
-        "max_at  5000000000,2,19 channel 2 page 1\n"
+        "max_at  5000000000,2,19 channel 2\n"
         "sum     18446744073709551616\n");
 }
 
@@ -164,7 +164,7 @@ static void histograms(void **state)
     s.histogram = (struct gf_histogram){.kind = GF_BINS_VALUES, .low = -2, .high = 2, .bins = 5,
                                         .count = values};
     assert_report(&o, &s, 1, "a.tif: 4 x 3, u16\n\nhistogram of a.tif, channel 1:\n"
-                             "  -1  3\n  1  9\n");
+                             "  -1  3\n   1  9\n");
     o.layout = GF_LAYOUT_CSV;
     assert_report(&o, &s, 1, "file,page,channel,slice,label,low,high,count\n"
                              "a.tif,,1,,,-2,-2,0\na.tif,,1,,,-1,-1,3\na.tif,,1,,,0,0,0\n"
@@ -175,6 +175,11 @@ static void histograms(void **state)
                              "a.tif,,1,,,,0,4\na.tif,,1,,,0,0.125,1\n"
                              "a.tif,,1,,,0.125,0.25,5000000000\na.tif,,1,,,0.25,,6\n");
     o.layout = GF_LAYOUT_TEXT;
+    assert_report(&o, &s, 1, "a.tif: 4 x 3, u16\n\nhistogram of a.tif, channel 1:\n"
+                             "        below 0           4\n"
+                             "     0 to 0.125           1\n"
+                             "  0.125 to 0.25  5000000000\n"
+                             "     above 0.25           6\n");
     o.show = "n";
     o.plot = true;
     assert_report(&o, &s, 1, "a.tif: 4 x 3, u16\nchannel  1\nn        12\n\n"
@@ -312,7 +317,7 @@ static void tables(void **state)
                                  .percentile = {99.9}, .percentiles = 1};
     struct gf_stats rows[3] = {made_stats(), made_empty(), made_stats()};
     (void)state;
-    rows[0].page = 3;
+    rows[0].page = rows[0].max_at.page = 3;
     rows[0].label = -65536;
     rows[1].file = HOSTILE;
     rows[2].file = " b";
@@ -320,7 +325,7 @@ static void tables(void **state)
     rows[2].moments.std = -INFINITY;
     assert_report(&o, rows, 3,
         "file,page,channel,slice,label,n,max_x,max_y,max_z,max_channel,max_page,std,sum,p99.9\n"
-        "a.tif,3,,,-65536,12,3,2,,,,0.3333333333333333,65547,65000.125\n"
+        "a.tif,3,,,-65536,12,3,2,,,3,0.3333333333333333,65547,65000.125\n"
         "\"a\"\"b,c\nd\te\x1b[31m\xff<&>\xe2\x80\xae.tif\",,,,,0,,,,,,nan,0,nan\n"
         "\" b\",,,,,12,3,2,,,0,-inf,65547,65000.125\n");
     o.layout = GF_LAYOUT_TSV;
@@ -363,7 +368,7 @@ static void refusals(void **state)
         {"hist,n", GF_LAYOUT_TSV, false, GF_EUSAGE, "--tsv: "},
         {"hist", GF_LAYOUT_CSV, false, GF_OK, ""},
         {"n,hist", GF_LAYOUT_JSON, false, GF_OK, ""},
-        {"n", GF_LAYOUT_JSON, true, GF_EUSAGE, "--plot-file"},
+        {"n", GF_LAYOUT_JSON, true, GF_EUSAGE, "--plot=FILE"},
         {"n", GF_LAYOUT_TEXT, true, GF_OK, ""},
     };
     (void)state;
