@@ -190,7 +190,7 @@ static enum gf_status new_even_histogram(struct collecting *c, struct gf_error *
             high += 0.5;
         }
     }
-    /* A range beyond that of double, half a unit that is nothing, a width of 0 between denormals. */
+    /* A range beyond that of double, half a unit that is nothing, widths of 0 among denormals. */
     if (!isfinite(high - low) || !(high > low) || !((high - low) / bins > 0))
         return no_bins(c, low, high, bins, e);
     return new_histogram(c, GF_BINS_RANGE, bins, low, high, e);
