@@ -12,10 +12,13 @@ constexpr unsigned ROUND = 4;                       /* leaves */
 constexpr unsigned STRANDS = ROUND * GF_LEAF_STRANDS;
 static_assert(STRANDS == 32, "the last warp has a thread for each");
 
-/* Warps that sum: as many as three blocks' rings of two tiles leave room for. */
+/* Warps that sum. */
 template <gf_type TYPE> constexpr unsigned SUMMING = TYPE == GF_F64 ? 4 : 8;
 template <gf_type TYPE> constexpr unsigned THREADS = 32 * (SUMMING<TYPE> + 1);
-constexpr unsigned BLOCKS = 3;                      /* of a multiprocessor */
+/* Blocks of a multiprocessor. A third of the narrow types would leave them so few registers that
+ * what is spilled for a tile comes and goes through the second-level cache, as the first one gives
+ * its room to shared memory, and is as much as the tile itself. */
+template <gf_type TYPE> constexpr unsigned BLOCKS = TYPE == GF_F64 ? 3 : 2;
 
 /* Strands of a leaf that a warp sums, one after the other. */
 template <gf_type TYPE> constexpr unsigned RUN = GF_LEAF_STRANDS / SUMMING<TYPE>;
@@ -143,7 +146,7 @@ __device__ void finish_round(struct strand *strands, uint64_t round, uint64_t le
 }
 
 template <gf_type TYPE>
-__global__ void __launch_bounds__(THREADS<TYPE>, BLOCKS)
+__global__ void __launch_bounds__(THREADS<TYPE>, BLOCKS<TYPE>)
     sum_leaves(const typename stored<TYPE>::type *samples, uint64_t count, unsigned stages,
                struct piece *pieces)
 {
@@ -183,7 +186,7 @@ cudaError_t launch_type(const struct key_device *device, const void *samples, ui
     constexpr size_t stage = SUMMING<TYPE> * tile<TYPE>::bytes;
     const unsigned stages = strands + 2 * stage <= device->shared ? 2 : 1;
     const uint64_t blocks = gf_min(gf_ceil_div(count, GF_LEAF),
-                                   static_cast<uint64_t>(BLOCKS) * device->processors);
+                                   static_cast<uint64_t>(BLOCKS<TYPE>) * device->processors);
 
     return launch(sum_leaves<TYPE>, dim3(static_cast<unsigned>(blocks)), dim3(THREADS<TYPE>),
                   strands + stages * stage, stream,
