@@ -41,10 +41,10 @@ static bool is_number(const struct gf_column_row *row)
     return row->kind != GF_KIND_PLACE && row->kind != GF_KIND_HISTOGRAM;
 }
 
-/* Offers what the option can take: --show all of them, --assert the numbers. */
+/* Offers what the option can take: a list all of them, --assert the numbers. */
 static enum gf_status unknown_name(const char *name, const char *option, struct gf_error *e)
 {
-    const bool shown = strcmp(option, "--show") == 0;
+    const bool shown = strcmp(option, "--assert") != 0;
     const char *names[GF_COLUMN_COUNT], *closest;
     struct gf_error list = {""};
     size_t used = 0, count = 0;
@@ -153,7 +153,8 @@ static enum gf_status show_all(struct gf_columns *columns, struct gf_error *e)
     return GF_OK;
 }
 
-static enum gf_status show_list(struct gf_columns *columns, const char *list, struct gf_error *e)
+static enum gf_status show_list(struct gf_columns *columns, const char *list, const char *option,
+                                struct gf_error *e)
 {
     struct gf_column column;
     for (;;) {
@@ -161,12 +162,12 @@ static enum gf_status show_list(struct gf_columns *columns, const char *list, st
         list += strspn(list, " ");
         length = strcspn(list, ", ");
         if (length == 0)
-            return gf_fail(e, GF_EUSAGE, "--show: a name is missing before '%s'; names have commas "
-                           "between them", *list ? list : "the end");
+            return gf_fail(e, GF_EUSAGE, "%s: a name is missing before '%s'; names have commas "
+                           "between them", option, *list ? list : "the end");
         if (length == 3 && strncmp(list, "all", 3) == 0) {
             GF_TRY(show_all(columns, e));
         } else {
-            GF_TRY(gf_column_find(&column, list, length, "--show", e));
+            GF_TRY(gf_column_find(&column, list, length, option, e));
             GF_TRY(show(columns, &column, e));
         }
         list += length;
@@ -174,7 +175,7 @@ static enum gf_status show_list(struct gf_columns *columns, const char *list, st
         if (*list == '\0')
             return GF_OK;
         if (*list++ != ',')
-            return gf_fail(e, GF_EUSAGE, "--show: a comma is missing before '%s'", list - 1);
+            return gf_fail(e, GF_EUSAGE, "%s: a comma is missing before '%s'", option, list - 1);
     }
 }
 
@@ -205,7 +206,7 @@ enum gf_status gf_columns_parse(const struct gf_stats_options *options,
 {
     *columns = (struct gf_columns){0};
     if (options->show != NULL)
-        GF_TRY(show_list(columns, options->show, e));
+        GF_TRY(show_list(columns, options->show, options->of_filter ? "--stats" : "--show", e));
     else
         GF_TRY(show_defaults(columns, options, e));
     for (unsigned i = 0; i < options->percentiles; i++) {

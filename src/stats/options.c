@@ -94,6 +94,7 @@ enum gf_status gf_stats_take(struct gf_request *r, enum gf_option_id id, const c
     case GF_OPTION_OUTPUT_STATS:
         r->stats_wanted = true;
         o->show = value;
+        o->of_filter = true;
         return GF_OK;
     case GF_OPTION_STATS_MASK: o->mask = value; return GF_OK;
     case GF_OPTION_LABELS: o->labels = value; return GF_OK;

@@ -21,6 +21,7 @@ enum gf_stats_layout {
 
 struct gf_stats_options {
     const char *show;           /* --show as given, or NULL: the defaults of columns.h */
+    bool of_filter;             /* it is the value of a filter's --stats */
     double percentile[GF_PERCENTILES]; /* -p: 0..100, as given */
     unsigned percentiles;
     unsigned ddof;              /* --ddof, 1 */

@@ -565,6 +565,7 @@ ENDPY
     prints '"file": "out.png"'
     refused 2 blur -k gauss3 --json in.png out.png
     refused 2 blur -k gauss3 --stats=meen in.png out.png
+    says "--stats: there is no statistic 'meen'"
     # To standard output: the report goes the other way.
     attempt "$GPUFILT" blur -k gauss3 -t f32 -f tiff --stats in.png -
     [ "$status" -eq 0 ] || fail "to standard output"
