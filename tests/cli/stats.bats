@@ -588,6 +588,55 @@ sys.stdout.buffer.write(array.array("d", [0, 5e-324, 1e-323, 0]).tobytes())' >lo
     says 'leaves no pixel'
 }
 
+@test "--stats on the device that filters, whatever its chunks" {
+    "$GPUFILT" stats --device simt "$samples/cell.png" >/dev/null 2>&1 || skip "a build without the simt device"
+    make <<'ENDPY'
+t = Tiff()
+t.page(rows(3, [1, 2, 3, 4, 5, 6]), 8, GRAY)
+t.page(rows(2, [60, 50]), 8, GRAY)
+save('pages.tif', t.bytes())
+ENDPY
+    local chunk
+    local -a filter
+    for filter in "blur --sigma 2 -t f32 $samples/camera.png" "convert -t f32 pages.tif" \
+        "blur --sigma 1 -t f64 --roi 5,6,7+50x40x30 $samples/ct_96x96x64_u16le.raw" \
+        "blur --sigma 1 --2d $samples/ct_96x96x64_u16le.raw" "correlate -k sobel-x $samples/chelsea.png"; do
+        read -ra filter <<<"$filter"
+        ok "${filter[@]}" --stats=all,p1,p99,hist --json --device cpu out.tif
+        cp "$BATS_TEST_TMPDIR/stdout" wanted.json
+        for chunk in '' 7x5 1000x1; do
+            GPUFILT_TEST_CHUNK=$chunk ok "${filter[@]}" --stats=all,p1,p99,hist --json --device simt out.tif
+            cmp wanted.json "$BATS_TEST_TMPDIR/stdout" || fail "${filter[*]}, chunks $chunk"
+        done
+    done
+}
+
+@test "--stats while the device runs out of memory at any call" {
+    "$GPUFILT" stats --device simt "$samples/cell.png" >/dev/null 2>&1 || skip "a build without the simt device"
+    head -c 11520 "$samples/ct_96x96x64_u16le.raw" >ct_24x20x12_u16le.raw
+    local -a filter=(blur --sigma 0.5 -t f32 --stats=all,p1 --json ct_24x20x12_u16le.raw out.tif)
+    local call fine=0
+    ok "${filter[@]}" --device cpu
+    cp "$BATS_TEST_TMPDIR/stdout" wanted.json
+    cp out.tif wanted.tif
+    for call in $(seq 1 5 300); do
+        rm out.tif
+        GPUFILT_TEST_CHUNK=7x3 GPUFILT_TEST_CUDA=$call:cudaErrorMemoryAllocation \
+            attempt "$GPUFILT" "${filter[@]}" --device simt
+        if [ "$status" -eq 0 ]; then
+            cmp wanted.json "$BATS_TEST_TMPDIR/stdout" || fail "other statistics after call $call failed"
+            cmp wanted.tif out.tif || fail "another file after call $call failed"
+            fine=$((fine + 1))
+        else
+            [ "$status" -eq 6 ] || [ "$status" -eq 7 ] || fail "status $status after call $call failed"
+            [ ! -e out.tif ] || fail "a file is left after call $call failed"
+            [ ! -s "$BATS_TEST_TMPDIR/stdout" ] || fail "a report after call $call failed"
+            : >out.tif
+        fi
+    done
+    [ "$fine" -gt 30 ] || fail "only $fine runs went on"
+}
+
 @test "--stats of a batch" {
     cp "$samples/camera.png" a.png
     cp "$samples/cell.png" c.png
