@@ -12,11 +12,9 @@
 
 extern "C" {
 #include "signals.h"
-#include "text.h"
 }
 
 #include <cstdlib>
-#include <cstdio>
 #include <cstring>
 #include <pthread.h>
 
@@ -372,23 +370,10 @@ void forget(struct state *s)
 enum gf_status no_room(const struct state *s, struct gf_error *e)
 {
     const struct shape least = {1, 1, 1};
-    char title[320], needed[GF_NUMBER_TEXT], room[GF_NUMBER_TEXT], all[GF_NUMBER_TEXT];
-    char found[160] = "less is free; end other programs that use the GPU";
-    size_t available = 0, total = 0;
 
-    (void)cudaGetLastError();
-    gf_format_bytes(needed, sum_of(shape_bytes(s, &least), s->mask_bytes));
-    if (s->plan->gpu_memory > 0)
-        snprintf(found, sizeof found, "--gpu-memory allows %s; raise it",
-                 gf_format_bytes(room, s->plan->gpu_memory));
-    else if (cudaMemGetInfo(&available, &total) == cudaSuccess)
-        snprintf(found, sizeof found, "%s of %s are free; end other programs that use the GPU",
-                 gf_format_bytes(room, available), gf_format_bytes(all, total));
-    (void)cudaGetLastError();
-    return gf_fail(e, GF_EMEMORY,
-                   "%s: one row of the output takes %s of GPU memory with all that it reads and "
-                   "the mask, %s, or use --device cpu", device_title(title, &s->device), needed,
-                   found);
+    return no_memory(e, &s->device, "one row of the output takes",
+                     sum_of(shape_bytes(s, &least), s->mask_bytes),
+                     "with all that it reads and the mask", s->plan->gpu_memory);
 }
 
 enum gf_status run(void *state, const struct gf_slab *in, struct gf_slab *out,

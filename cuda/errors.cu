@@ -1,5 +1,9 @@
 #include "errors.h"
 
+extern "C" {
+#include "text.h"
+}
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -146,6 +150,25 @@ enum gf_status failed(struct gf_error *e, const struct device *device, cudaError
     (void)cudaGetLastError();
     return gf_fail(e, error == cudaErrorMemoryAllocation ? GF_EMEMORY : GF_EDEVICE, "%s: %s",
                    device_title(title, device), text);
+}
+
+enum gf_status no_memory(struct gf_error *e, const struct device *device, const char *what,
+                         uint64_t needed, const char *rest, uint64_t allowed)
+{
+    char title[320], bytes[GF_NUMBER_TEXT], room[GF_NUMBER_TEXT], all[GF_NUMBER_TEXT];
+    char found[160] = "less is free; end other programs that use the GPU";
+    size_t available = 0, total = 0;
+
+    (void)cudaGetLastError();
+    if (allowed > 0)
+        snprintf(found, sizeof found, "--gpu-memory allows %s; raise it",
+                 gf_format_bytes(room, allowed));
+    else if (cudaMemGetInfo(&available, &total) == cudaSuccess)
+        snprintf(found, sizeof found, "%s of %s are free; end other programs that use the GPU",
+                 gf_format_bytes(room, available), gf_format_bytes(all, total));
+    (void)cudaGetLastError();
+    return gf_fail(e, GF_EMEMORY, "%s: %s %s of GPU memory %s, %s, or use --device cpu",
+                   device_title(title, device), what, gf_format_bytes(bytes, needed), rest, found);
 }
 
 }

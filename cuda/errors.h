@@ -22,6 +22,11 @@ void explain_error(char *text, size_t size, const struct device *device, cudaErr
  * allows that. */
 enum gf_status failed(struct gf_error *e, const struct device *device, cudaError_t error);
 
+/* GF_EMEMORY: "WHAT 12 MiB of GPU memory REST", which is more than there is, or than `allowed`
+ * bytes where that is not 0 (--gpu-memory). Forgets the error. */
+enum gf_status no_memory(struct gf_error *e, const struct device *device, const char *what,
+                         uint64_t needed, const char *rest, uint64_t allowed);
+
 }
 
 #endif

@@ -9,11 +9,9 @@
 
 extern "C" {
 #include "signals.h"
-#include "text.h"
 }
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -347,22 +345,10 @@ void close(void *state)
 enum gf_status no_room(const struct state *s, struct gf_error *e)
 {
     const struct gf_measure *m = s->measure;
-    char title[320], needed[GF_NUMBER_TEXT], room[GF_NUMBER_TEXT], all[GF_NUMBER_TEXT];
-    char found[160] = "less is free; end other programs that use the GPU";
-    size_t available = 0, total = 0;
 
-    (void)cudaGetLastError();
-    gf_format_bytes(needed, fixed_bytes(s) + chunk_bytes(s, piece_samples(m->type)));
-    if (m->gpu_memory > 0)
-        snprintf(found, sizeof found, "--gpu-memory allows %s; raise it",
-                 gf_format_bytes(room, m->gpu_memory));
-    else if (cudaMemGetInfo(&available, &total) == cudaSuccess)
-        snprintf(found, sizeof found, "%s of %s are free; end other programs that use the GPU",
-                 gf_format_bytes(room, available), gf_format_bytes(all, total));
-    (void)cudaGetLastError();
-    return gf_fail(e, GF_EMEMORY,
-                   "%s: statistics take %s of GPU memory at least, %s, or use --device cpu",
-                   device_title(title, &s->device), needed, found);
+    return no_memory(e, &s->device, "statistics take",
+                     fixed_bytes(s) + chunk_bytes(s, piece_samples(m->type)), "at least",
+                     m->gpu_memory);
 }
 
 enum gf_status failure(const struct state *s, cudaError_t error, struct gf_error *e)

@@ -1,6 +1,5 @@
 /* Samples on the device: read into and stored from the arithmetic's type, exactly as the
- * comment over struct gf_plan says. The type is a template parameter; with_type turns a
- * run-time type into one. */
+ * comment over struct gf_plan says. The type is a template parameter. */
 #ifndef GPUFILT_CUDA_SAMPLE_CUH
 #define GPUFILT_CUDA_SAMPLE_CUH
 
