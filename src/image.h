@@ -76,6 +76,13 @@ static inline bool gf_is_volume(const struct gf_image *image)
     return image->volume && image->depth > 1;
 }
 
+/* Whether both have the same samples in the same places: sizes, channels and type. */
+static inline bool gf_same_shape(const struct gf_image *a, const struct gf_image *b)
+{
+    return a->width == b->width && a->height == b->height && a->depth == b->depth &&
+           a->channels == b->channels && a->type == b->type;
+}
+
 /* Bytes of one row: width * channels * bytes of a sample. The product of all sizes
  * of an image that a reader has described fits in 63 bits (gf_image_check). */
 static inline size_t gf_row_bytes(const struct gf_image *image)

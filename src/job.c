@@ -316,8 +316,7 @@ static enum gf_status back_to_start(struct job *job, struct gf_error *e)
     gf_meta_free(&again.meta);
     GF_TRY(status);
     /* The plan is of the image that was there first. */
-    if (again.width != in->width || again.height != in->height || again.depth != in->depth ||
-        again.channels != in->channels || again.type != in->type)
+    if (!gf_same_shape(&again, in))
         return gf_fail(e, GF_EINPUT, "%s: changed while it was read", job->reader->name);
     return GF_OK;
 }

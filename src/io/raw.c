@@ -217,9 +217,7 @@ static enum gf_status raw_begin(struct gf_writer *w, struct gf_error *e)
         state->big_endian = gf_raw_spec_from_name(w->name, &spec) && spec.big_endian;
     }
     first = &state->first;
-    if (first->width != w->image.width || first->height != w->image.height ||
-        first->depth != w->image.depth || first->channels != w->image.channels ||
-        first->type != w->image.type)
+    if (!gf_same_shape(first, &w->image))
         return gf_fail(e, GF_EFEATURE,
                        "%s: raw cannot hold images of different sizes or types; write a .tif",
                        w->name);

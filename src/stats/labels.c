@@ -26,23 +26,19 @@ struct walk {
 typedef bool take_row(void *context, const struct walk *w, uint64_t image, uint64_t first,
                       uint64_t count, uint64_t y, uint64_t z);
 
+/* Of an integer type. */
 static void widen(enum gf_type type, const void *from, uint64_t count, int64_t *to)
 {
-#define WIDEN(NAME, ctype)                              \
-    case GF_##NAME:                                     \
-        for (uint64_t i = 0; i < count; i++)            \
-            to[i] = ((const ctype *)from)[i];           \
-        break;
     switch (type) {
-        WIDEN(U8, uint8_t)
-        WIDEN(I8, int8_t)
-        WIDEN(U16, uint16_t)
-        WIDEN(I16, int16_t)
-        WIDEN(U32, uint32_t)
-        WIDEN(I32, int32_t)
+#define X(NAME, name, ctype, bytes, is_float, lowest, highest)  \
+    case GF_##NAME:                                             \
+        for (uint64_t i = 0; i < count; i++)                    \
+            to[i] = (int64_t)((const ctype *)from)[i];          \
+        break;
+        GF_TYPES(X)
+#undef X
     default: break;
     }
-#undef WIDEN
 }
 
 static enum gf_status walk_open(struct walk *w, const struct gf_labels *l, bool samples,

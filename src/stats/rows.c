@@ -110,9 +110,7 @@ static enum gf_status select_image(struct gf_rows *r, uint64_t image, struct gf_
     status = gf_reader_select(r->reader, image, &again, e);
     gf_meta_free(&again.meta);
     GF_TRY(status);
-    if (again.width != r->image[image].width || again.height != r->image[image].height ||
-        again.depth != r->image[image].depth || again.channels != r->image[image].channels ||
-        again.type != r->image[image].type)
+    if (!gf_same_shape(&again, &r->image[image]))
         return gf_fail(e, GF_EINPUT, "%s: changed while it was read", gf_rows_name(r));
     r->selected = image;
     r->next = 0;

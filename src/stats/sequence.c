@@ -3,6 +3,7 @@
 #include "../alloc.h"
 #include "../signals.h"
 #include "../util.h"
+#include "keys.h"
 
 #include <string.h>
 
@@ -138,31 +139,19 @@ static uint64_t pick(unsigned bytes, void *to, const void *from, uint64_t count,
     }
 }
 
-/* in[i] = whether sample i is not 0; NaN is not. */
+/* in[i] = whether sample i is other than 0, as NaN is. */
 static void not_zero(enum gf_type type, const void *samples, uint64_t count, uint8_t *in)
 {
-#define SAME(x) (x)
-#define BITS(x) ((x) & 0x7fff)
-#define TEST(NAME, ctype, convert)                                  \
-    case GF_##NAME:                                                 \
-        for (uint64_t i = 0; i < count; i++)                        \
-            in[i] = convert(((const ctype *)samples)[i]) != 0;      \
-        break;
     switch (type) {
-        TEST(U8, uint8_t, SAME)
-        TEST(I8, int8_t, SAME)
-        TEST(U16, uint16_t, SAME)
-        TEST(I16, int16_t, SAME)
-        TEST(U32, uint32_t, SAME)
-        TEST(I32, int32_t, SAME)
-        TEST(F16, uint16_t, BITS)
-        TEST(F32, float, SAME)
-        TEST(F64, double, SAME)
+#define X(NAME, name, ctype, bytes, is_float, lowest, highest)                  \
+    case GF_##NAME:                                                             \
+        for (uint64_t i = 0; i < count; i++)                                    \
+            in[i] = gf_value_of_##name(((const ctype *)samples)[i]) != 0;       \
+        break;
+        GF_TYPES(X)
+#undef X
     default: break;
     }
-#undef TEST
-#undef BITS
-#undef SAME
 }
 
 /* ---- the mask, a row at a time ---- */

@@ -58,8 +58,6 @@ enum gf_status gf_stats_session_begin(struct gf_stats_session *s, const struct g
     GF_TRY(gf_columns_parse(o, &s->columns, e));
     if (o->assertion)
         GF_TRY(gf_assert_parse(&s->assertion, o->assertion, &s->columns, e));
-    if (o->plot || o->plot_file)
-        s->columns.need_histogram = true;
     if (o->plot_file)
         GF_TRY(check_plot_file(o->plot_file, request->operand_count, e));
     else if (o->plot)
