@@ -4,27 +4,12 @@
 #define GPUFILT_TESTS_UNIT_MEASURE_DATA_H
 
 #include "sample.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-/* ---- random numbers ---- */
-
-static uint64_t rng;
-
-static uint64_t next(void)
-{
-    uint64_t z = (rng += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static uint64_t below(uint64_t n) { return next() % n; }
-static bool one_in(uint64_t n) { return below(n) == 0; }
-static double uniform(void) { return (double)(next() >> 11) * 0x1p-53; }
 
 /* ---- samples ---- */
 
