@@ -35,10 +35,10 @@ __extension__ using unsigned_wide = unsigned __int128;
 struct results {
     uint64_t room;              /* pieces that there is memory for */
     struct piece *pieces;       /* on the device, as the next two are */
+    struct found *found;        /* two, and behind them, to be copied at once, */
     struct piece *groups;
-    struct found *found;
-    struct piece *host;         /* the groups, then the pieces of incomplete groups */
-    struct found *host_found;
+    struct found *host_found;   /* the same, then the pieces of incomplete groups */
+    struct piece *host;
 };
 
 /* A run of samples on its way. */
@@ -94,49 +94,49 @@ template <typename T> cudaError_t device_memory(T **to, uint64_t count)
     return cudaSuccess;
 }
 
-template <typename T> cudaError_t pinned_memory(T **to, uint64_t count)
-{
-    void *block = nullptr;
-
-    GF_CALL(cudaMallocHost(&block, count * sizeof(T)));
-    *to = static_cast<T *>(block);
-    return cudaSuccess;
-}
-
 uint64_t groups_of(uint64_t pieces) { return pieces / GROUP + 2; }
+
+/* The extremes found, then pieces. */
+uint64_t summary_bytes(uint64_t pieces)
+{
+    return 2 * sizeof(struct found) + pieces * sizeof(struct piece);
+}
+struct piece *behind(struct found *found) { return reinterpret_cast<struct piece *>(found + 2); }
 
 void results_free(struct results *r)
 {
-    void *const blocks[] = {r->pieces, r->groups, r->found};
-    void *const pinned[] = {r->host, r->host_found};
+    void *const blocks[] = {r->pieces, r->found};
 
     for (void *block : blocks)
         if (block != nullptr)
             (void)cudaFree(block);
-    for (void *block : pinned)
-        if (block != nullptr)
-            (void)cudaFreeHost(block);
+    if (r->host_found != nullptr)
+        (void)cudaFreeHost(r->host_found);
     *r = {};
 }
 
 /* Makes room for `pieces`. */
 cudaError_t results_make(struct results *r, uint64_t pieces)
 {
+    void *block = nullptr;
+
     if (pieces <= r->room)
         return cudaSuccess;
     results_free(r);
     GF_CALL(device_memory(&r->pieces, pieces));
-    GF_CALL(device_memory(&r->groups, groups_of(pieces)));
-    GF_CALL(device_memory(&r->found, 2));
-    GF_CALL(pinned_memory(&r->host, groups_of(pieces) + 2 * GROUP));
-    GF_CALL(pinned_memory(&r->host_found, 2));
+    GF_CALL(cudaMalloc(&block, summary_bytes(groups_of(pieces))));
+    r->found = static_cast<struct found *>(block);
+    r->groups = behind(r->found);
+    GF_CALL(cudaMallocHost(&block, summary_bytes(groups_of(pieces) + 2 * GROUP)));
+    r->host_found = static_cast<struct found *>(block);
+    r->host = behind(r->host_found);
     r->room = pieces;
     return cudaSuccess;
 }
 
 uint64_t results_bytes(uint64_t pieces)
 {
-    return (pieces + groups_of(pieces)) * sizeof(struct piece) + 2 * sizeof(struct found);
+    return pieces * sizeof(struct piece) + summary_bytes(groups_of(pieces));
 }
 
 /* Bytes on the device for chunks of so many samples. */
@@ -412,16 +412,15 @@ cudaError_t queue_moments(struct state *s, struct set *set, const void *samples,
     GF_CALL(launch_groups(r->pieces, set->pieces, set->lead, r->groups, stream));
     GF_CALL(launch_extremes(type, samples, count, r->pieces, r->groups, set->lead, r->found,
                             stream));
-    GF_CALL(cudaMemcpyAsync(r->host, r->groups, groups * sizeof *r->host, cudaMemcpyDeviceToHost,
-                            stream));
+    GF_CALL(cudaMemcpyAsync(r->host_found, r->found, summary_bytes(groups),
+                            cudaMemcpyDeviceToHost, stream));
     if (head > 0)
         GF_CALL(cudaMemcpyAsync(r->host + groups, r->pieces, head * sizeof *r->host,
                                 cudaMemcpyDeviceToHost, stream));
     if (tail > 0)
         GF_CALL(cudaMemcpyAsync(r->host + groups + head, r->pieces + set->pieces - tail,
                                 tail * sizeof *r->host, cudaMemcpyDeviceToHost, stream));
-    return cudaMemcpyAsync(r->host_found, r->found, 2 * sizeof *r->found, cudaMemcpyDeviceToHost,
-                           stream);
+    return cudaSuccess;
 }
 
 /* Everything that is asked for, of the next `count` samples. */

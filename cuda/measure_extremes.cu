@@ -1,31 +1,24 @@
 /* What the pieces of a run of samples come to: joined in groups, and where their extremes are. */
-#include "measure.h"
+#include "join.cuh"
 #include "types.cuh"
 #include "warp.cuh"
 
 namespace GF_DEVICE {
 namespace {
 
-/* ---- groups ---- */
-
-__device__ inline void join(struct piece *a, const struct piece *b)
-{
-    a->moments = gf_moments_merge(a->moments, b->moments);
-    a->sum += b->sum;
-    a->square_low += b->square_low;
-    a->square_high += b->square_high;
-    a->lowest = fmin(a->lowest, b->lowest);
-    a->highest = fmax(a->highest, b->highest);
-    a->nan += b->nan;
-    a->plus_inf += b->plus_inf;
-    a->minus_inf += b->minus_inf;
-}
-
 /* The first piece of a group, which for the first group is `lead` pieces early. */
 __device__ inline uint64_t first_of(uint64_t group, unsigned lead)
 {
     return group == 0 ? 0 : group * GROUP - lead;
 }
+
+constexpr unsigned THREADS = 1024;
+
+#ifdef GF_SIMT
+#define GF_UNROLL_SEARCH
+#else
+#define GF_UNROLL_SEARCH _Pragma("unroll 4")
+#endif
 
 __global__ void __launch_bounds__(GROUP)
     join_groups(const struct piece *pieces, uint64_t count, unsigned lead, struct piece *groups)
@@ -46,8 +39,6 @@ __global__ void __launch_bounds__(GROUP)
 
 /* ---- extremes ---- */
 
-constexpr unsigned THREADS = 1024;
-
 /* Turned over for the greatest, so that the least is looked for in both cases. */
 __device__ inline double extreme_of(const struct piece &p, bool greatest)
 {
@@ -64,19 +55,53 @@ __device__ inline double block_min(double v, double *of_warps)
     return warp_min(of_warps[lane_number()]);
 }
 
-/* The first place of [0, count) where is(place) holds, for all threads; it must be there. */
-template <typename Is> __device__ uint64_t first_place(uint64_t count, Is is, unsigned *least)
+/* The least of the threads' places, for all threads; one of them must be there. */
+constexpr unsigned NO_PLACE = 0xffffffffu;
+__device__ inline unsigned block_first(unsigned place, unsigned *least)
 {
     if (threadIdx.x == 0)
-        *least = 0xffffffffu;
+        *least = NO_PLACE;
     __syncthreads();
-    for (uint64_t i = threadIdx.x; i < count; i += THREADS)
-        if (is(i)) {
-            atomicMin(least, static_cast<unsigned>(i));
-            break;
-        }
+    if (place != NO_PLACE)
+        atomicMin(least, place);
     __syncthreads();
     return *least;
+}
+
+/* The first of `count` pieces whose extreme is v, for all threads. */
+__device__ inline unsigned first_piece(const struct piece *pieces, unsigned count, bool greatest,
+                                       double v, unsigned *least)
+{
+    unsigned place = NO_PLACE;
+
+    for (unsigned i = threadIdx.x; i < count; i += THREADS)
+        if (extreme_of(pieces[i], greatest) == v && i < place)
+            place = i;
+    return block_first(place, least);
+}
+
+/* The first of `count` samples that is v, for all threads. Every thread looks at all of its own:
+ * the next ones are loaded without waiting for an answer about the last. */
+template <gf_type TYPE>
+__device__ inline unsigned first_sample(const typename stored<TYPE>::type *samples, unsigned count,
+                                        double v, unsigned *least)
+{
+    constexpr unsigned N = vector_of<TYPE>::size;
+    const struct vector_of<TYPE> *vectors =
+        reinterpret_cast<const struct vector_of<TYPE> *>(samples);
+    unsigned place = NO_PLACE;
+
+    GF_UNROLL_SEARCH
+    for (unsigned i = threadIdx.x; i < count / N; i += THREADS) {
+        const struct vector_of<TYPE> s = vectors[i];
+        for (unsigned k = N; k-- > 0;)
+            if (asked<TYPE>::value(s.at[k]) == v && N * i + k < place)
+                place = N * i + k;
+    }
+    for (unsigned i = count / N * N + threadIdx.x; i < count; i += THREADS)
+        if (asked<TYPE>::value(samples[i]) == v && i < place)
+            place = i;
+    return block_first(place, least);
 }
 
 template <gf_type TYPE>
@@ -85,12 +110,10 @@ __global__ void __launch_bounds__(THREADS)
                   const struct piece *pieces, uint64_t piece_count, const struct piece *groups,
                   uint64_t group_count, unsigned lead, struct found *found)
 {
-    constexpr unsigned N = vector_of<TYPE>::size;
     constexpr uint64_t LARGEST = in_piece<TYPE>;
     double *of_warps = shared_memory<double>();
     unsigned *least = reinterpret_cast<unsigned *>(of_warps + THREADS / 32);
     const bool greatest = blockIdx.x == 1;
-    const double sign = greatest ? -1 : 1;
     double v = static_cast<double>(INFINITY);
 
     for (uint64_t i = threadIdx.x; i < group_count; i += THREADS)
@@ -101,32 +124,16 @@ __global__ void __launch_bounds__(THREADS)
             found[blockIdx.x] = {NOWHERE, 0};
         return;
     }
-    uint64_t first = first_of(
-        first_place(group_count, [=](uint64_t i) { return extreme_of(groups[i], greatest) == v; },
-                    least),
-        lead);
+    uint64_t first = first_of(first_piece(groups, static_cast<unsigned>(group_count), greatest, v,
+                                          least), lead);
     uint64_t rest = piece_count - first < GROUP ? piece_count - first : GROUP;
-    first += first_place(
-        rest, [=](uint64_t i) { return extreme_of(pieces[first + i], greatest) == v; }, least + 1);
+    first += first_piece(pieces + first, static_cast<unsigned>(rest), greatest, v, least + 1);
     first *= LARGEST;
     rest = count - first < LARGEST ? count - first : LARGEST;
-    /* The vector that holds it, then the sample in the vector. */
-    auto in_vector = [=](uint64_t i) {
-        unsigned here = static_cast<unsigned>(rest - N * i < N ? rest - N * i : N);
-        struct vector_of<TYPE> s = {};
-        load_vector(samples + first + N * i, here, &s);
-        for (unsigned k = 0; k < here; k++)
-            if (sign * asked<TYPE>::value(s.at[k]) == v)
-                return k;
-        return N;
-    };
-    uint64_t at = first_place((rest + N - 1) / N,
-                              [=](uint64_t i) { return in_vector(i) < N; }, least + 2);
-    if (threadIdx.x == 0) {
-        at = first + N * at + in_vector(at);
-        found[blockIdx.x].at = at;
-        found[blockIdx.x].value = asked<TYPE>::value(samples[at]);
-    }
+    first += first_sample<TYPE>(samples + first, static_cast<unsigned>(rest), greatest ? -v : v,
+                                least + 2);
+    if (threadIdx.x == 0)
+        found[blockIdx.x] = {first, asked<TYPE>::value(samples[first])};
 }
 
 }

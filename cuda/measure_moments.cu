@@ -1,180 +1,162 @@
-/* Moments of float samples, as src/stats/moments.h defines them. Blocks stay for the whole run and
- * take leaves in turn, ROUND of them between two barriers. Most of a block's warps sum strands,
- * each with a ring of its own, into which the next tile comes while one is summed. The last warp
- * ends the strands of the round before and joins them to leaves, a thread a strand: that takes
- * long chains of additions in double-double, which nobody waits for. */
+/* Moments of float samples, as src/stats/moments.h defines them. Each warp takes leaves in turn, by
+ * itself: while one waits for its samples the others add, and the next tile comes to shared memory
+ * while one is added up. What is left of a strand stays there too until there are BATCH leaves of
+ * them; then they are ended and joined, a thread a strand, because that takes long chains of
+ * additions in double-double. Nothing else is written than a leaf's moments: a few bytes for each
+ * strand would take the memory a tenth of its time. */
+#include "join.cuh"
 #include "strand.cuh"
 
 namespace GF_DEVICE {
 namespace {
 
-constexpr unsigned ROUND = 4;                       /* leaves */
-constexpr unsigned STRANDS = ROUND * GF_LEAF_STRANDS;
-static_assert(STRANDS == 32, "the last warp has a thread for each");
+constexpr unsigned WARPS = 4, BLOCKS = 4; /* of a block, of a multiprocessor: 128 registers */
+/* Leaves whose strands a warp keeps, four at most: as many as there is shared memory for. */
+template <gf_type TYPE> constexpr unsigned BATCH = TYPE == GF_F64 ? 2 : 4;
 
-/* Warps that sum. */
-template <gf_type TYPE> constexpr unsigned SUMMING = TYPE == GF_F64 ? 4 : 8;
-template <gf_type TYPE> constexpr unsigned THREADS = 32 * (SUMMING<TYPE> + 1);
-/* Blocks of a multiprocessor. A third of the narrow types would leave them so few registers that
- * what is spilled for a tile comes and goes through the second-level cache, as the first one gives
- * its room to shared memory, and is as much as the tile itself. */
-template <gf_type TYPE> constexpr unsigned BLOCKS = TYPE == GF_F64 ? 3 : 2;
+/* A warp's part of shared memory. */
+template <gf_type TYPE> struct warp_memory {
+    struct strand strand[BATCH<TYPE> * GF_LEAF_STRANDS];
+    alignas(16) unsigned char tile[GF_TILE * stored<TYPE>::bytes];
+};
 
-/* Strands of a leaf that a warp sums, one after the other. */
-template <gf_type TYPE> constexpr unsigned RUN = GF_LEAF_STRANDS / SUMMING<TYPE>;
-
-/* A warp's tiles, in the order in which it sums them. */
+/* A warp's tiles: those of its leaves, `step` samples from the end of one to the next. */
 template <gf_type TYPE> struct tiles {
     const typename stored<TYPE>::type *samples;
-    uint64_t count;
-    uint64_t ahead;             /* the first sample of the tile to be asked for next */
-    uint32_t run;               /* tiles of this leaf that are to be asked for */
-    unsigned char *ring;
-    uint32_t stage, flip;       /* bytes: the stage asked for last, and how the other differs */
-    uint32_t asked;             /* samples of the tile there */
+    uint64_t count, step;
+    unsigned char *next;        /* where the next one is, or will be */
+    uint64_t ahead;             /* the first sample of the one to be asked for */
+    unsigned left;              /* tiles of its leaf from there */
 
-    /* Those of a tile there is none of are 0. */
+    static constexpr unsigned IN_LEAF = GF_LEAF / GF_TILE;
+
     __device__ __forceinline__ void ask()
     {
-        constexpr uint32_t all = RUN<TYPE> * GF_STRAND_TILES;
-        asked = ahead < count ? static_cast<uint32_t>(min(count - ahead,
-                                                          static_cast<uint64_t>(GF_TILE)))
-                              : 0;
-        bring<TYPE>(samples + ahead, asked, ring + stage);
-        __pipeline_commit();
+        const uint64_t rest = ahead < count ? count - ahead : 0;
+
+        bring<TYPE>(samples + ahead, rest < GF_TILE ? static_cast<uint32_t>(rest) : +GF_TILE,
+                    next);
         ahead += GF_TILE;
-        if (--run > 0)
-            return;
-        run = all;
-        ahead += static_cast<uint64_t>(gridDim.x) * GF_LEAF - all * GF_TILE;
-    }
-    /* The next tile and how many samples it has. All lanes are done with the one before. */
-    __device__ __forceinline__ struct tile<TYPE> take(uint32_t *here)
-    {
-        *here = asked;
-        stage ^= flip;
-        ask();
-        if (flip != 0) {
-            __pipeline_wait_prior(1);
-        } else {
-            __pipeline_wait_prior(0);
-            *here = asked;
+        if (--left == 0) {
+            left = IN_LEAF;
+            ahead += step;
         }
+    }
+    /* The next tile; of none nothing is loaded. */
+    __device__ __forceinline__ void take(bool any, struct tile<TYPE> *tile)
+    {
+        __pipeline_wait_prior(0);
         __syncwarp(); /* what other lanes brought is there */
-        return {ring + (stage ^ flip)};
+        if (any)
+            tile->load(next);
+        __syncwarp(); /* and has been read by all */
+        ask();
     }
 };
 
+/* The strand of `count` samples, maybe none, that is next among the tiles. */
 template <gf_type TYPE>
-__device__ __forceinline__ void sum_strand(struct tiles<TYPE> &tiles, struct strand *strand)
+__device__ __forceinline__ void sum_strand(struct tiles<TYPE> &tiles, uint32_t count,
+                                           struct strand *strand)
 {
     using T = typename computed<TYPE>::type;
     struct part p;
     T lowest = static_cast<T>(INFINITY), highest = -lowest;
+    unsigned parts = 0;
 
     begin(&p, gf_scale_of(0, 0));
     if (lane_number() == 0)
-        begin(strand);
-    for (unsigned i = 0; i < GF_STRAND_TILES; i++) {
+        strand->nan = strand->plus_inf = strand->minus_inf = 0;
+    for (uint32_t at = 0; at < GF_STRAND; at += GF_TILE) {
+        struct tile<TYPE> tile;
         struct range<TYPE> r;
-        uint32_t here;
 
-        __syncwarp();
-        struct tile<TYPE> from = tiles.take(&here);
-        if (here == 0)
+        tiles.take(at < count, &tile);
+        if (at >= count)
             continue;
-        bool all = __all_sync(ALL_LANES, range_of_all(from, &r));
+        bool all = __all_sync(ALL_LANES, range_of_all(tile, &r));
         if (!all)
-            r = range_of_some(from, here, strand);
+            r = range_of_some(tile, count - at < GF_TILE ? count - at : +GF_TILE, strand);
         if (r.n == 0)
             continue;
         r.lowest = warp_min(r.lowest);
         r.highest = warp_max(r.highest);
         lowest = r.lowest < lowest ? r.lowest : lowest;
         highest = r.highest > highest ? r.highest : highest;
-        __syncwarp(); /* the samples are read again, not kept in registers */
-        add_tile(from, r, all, p, strand);
+        add_tile(tile, r, all, p, &parts, strand);
     }
-    publish(p, strand);
+    if (p.n > 0)
+        end_part(p, &strand->part[parts++]);
     if (lane_number() == 0) {
         strand->lowest = static_cast<double>(lowest);
         strand->highest = static_cast<double>(highest);
+        strand->parts = parts;
     }
 }
 
-__device__ inline void join(struct strand *a, const struct strand *b)
-{
-    merge(&a->ended, &b->ended);
-    a->nan += b->nan;
-    a->plus_inf += b->plus_inf;
-    a->minus_inf += b->minus_inf;
-    a->lowest = fmin(a->lowest, b->lowest);
-    a->highest = fmax(a->highest, b->highest);
-}
+/* ---- strands to leaves ---- */
 
-__device__ inline void store(const struct strand &leaf, struct piece *piece)
+template <bool SCALED> __device__ struct piece piece_of(const struct strand &s)
 {
     struct piece p = no_samples();
 
-    p.moments = leaf.ended;
-    p.lowest = leaf.lowest;
-    p.highest = leaf.highest;
-    p.nan = leaf.nan;
-    p.plus_inf = leaf.plus_inf;
-    p.minus_inf = leaf.minus_inf;
-    *piece = p;
+    for (unsigned i = 0; i < s.parts; i++)
+        p.moments = gf_moments_merge(p.moments, moments_of<SCALED>(s.part[i]));
+    p.lowest = s.lowest;
+    p.highest = s.highest;
+    p.nan = s.nan;
+    p.plus_inf = s.plus_inf;
+    p.minus_inf = s.minus_inf;
+    return p;
 }
 
-/* Ends a round's strands and joins them, pairs of neighbours first; by a warp. */
+/* The strands of `count` leaves, whose pieces are `step` apart, pairs of neighbours first. */
 template <bool SCALED>
-__device__ void finish_round(struct strand *strands, uint64_t round, uint64_t leaves,
-                             struct piece *pieces)
+__device__ __noinline__ void finish(struct strand *strands, unsigned count, uint64_t step,
+                                    struct piece *pieces)
 {
-    const unsigned t = lane_number(), place = t % GF_LEAF_STRANDS;
-    const uint64_t leaf = (round * ROUND + t / GF_LEAF_STRANDS) * gridDim.x + blockIdx.x;
-    const bool there = leaf < leaves;
+    const unsigned t = lane_number();
+    const bool there = t < count * GF_LEAF_STRANDS;
+    struct piece *mine = reinterpret_cast<struct piece *>(&strands[t]);
 
+    __syncwarp();
     if (there)
-        end_part<SCALED>(&strands[t]);
-    for (unsigned step = 1; step < GF_LEAF_STRANDS; step *= 2) {
+        *mine = piece_of<SCALED>(strands[t]);
+    for (unsigned to = 1; to < GF_LEAF_STRANDS; to *= 2) {
         __syncwarp();
-        if (there && place % (2 * step) == 0)
-            join(&strands[t], &strands[t + step]);
+        if (there && t % (2 * to) == 0)
+            join(mine, reinterpret_cast<const struct piece *>(&strands[t + to]));
     }
-    if (there && place == 0)
-        store(strands[t], &pieces[leaf]);
+    if (there && t % GF_LEAF_STRANDS == 0)
+        pieces[t / GF_LEAF_STRANDS * step] = *mine;
+    __syncwarp();
 }
 
 template <gf_type TYPE>
-__global__ void __launch_bounds__(THREADS<TYPE>, BLOCKS<TYPE>)
-    sum_leaves(const typename stored<TYPE>::type *samples, uint64_t count, unsigned stages,
+__global__ void __launch_bounds__(32 * WARPS, BLOCKS)
+    sum_leaves(const typename stored<TYPE>::type *samples, uint64_t count, uint64_t leaves,
                struct piece *pieces)
 {
-    /* Those of a round are finished while the next one's are summed. */
-    struct strand *strands = shared_memory<struct strand>();
-    unsigned char *rings = reinterpret_cast<unsigned char *>(strands + 2 * STRANDS);
-    const unsigned warp = threadIdx.x / 32;
-    const uint64_t leaves = (count + GF_LEAF - 1) / GF_LEAF;
-    const uint64_t turn = static_cast<uint64_t>(ROUND) * gridDim.x;
-    struct tiles<TYPE> tiles = {};
+    auto *memory = shared_memory<warp_memory<TYPE>>() + threadIdx.x / 32;
+    const uint64_t step = static_cast<uint64_t>(gridDim.x) * WARPS;
+    uint64_t leaf = static_cast<uint64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
+    struct tiles<TYPE> tiles = {samples, count, (step - 1) * GF_LEAF, memory->tile,
+                                leaf * GF_LEAF, tiles.IN_LEAF};
+    unsigned held = 0;
 
-    tiles.samples = samples;
-    tiles.count = count;
-    tiles.ahead = static_cast<uint64_t>(blockIdx.x) * GF_LEAF + warp * RUN<TYPE> * GF_STRAND;
-    tiles.run = RUN<TYPE> * GF_STRAND_TILES;
-    tiles.ring = rings + warp * stages * tile<TYPE>::bytes;
-    tiles.flip = stages == 2 ? tile<TYPE>::bytes : 0;
-    if (warp < SUMMING<TYPE> && stages == 2)
-        tiles.ask();
-    for (uint64_t round = 0; round * turn + blockIdx.x < leaves; round++) {
-        struct strand *now = strands + round % 2 * STRANDS;
-        if (warp < SUMMING<TYPE>)
-            for (unsigned i = 0; i < ROUND * RUN<TYPE>; i++)
-                sum_strand(tiles, &now[i / RUN<TYPE> * GF_LEAF_STRANDS + warp * RUN<TYPE> +
-                                       i % RUN<TYPE>]);
-        __syncthreads();
-        if (warp == SUMMING<TYPE>)
-            finish_round<TYPE == GF_F64>(now, round, leaves, pieces);
+    tiles.ask();
+    for (; leaf < leaves; leaf += step) {
+        for (unsigned i = 0; i < GF_LEAF_STRANDS; i++) {
+            const uint64_t first = leaf * GF_LEAF + i * GF_STRAND;
+            const uint64_t rest = first < count ? count - first : 0;
+            sum_strand(tiles, rest < GF_STRAND ? static_cast<uint32_t>(rest) : +GF_STRAND,
+                       &memory->strand[held * GF_LEAF_STRANDS + i]);
+        }
+        held++;
+        if (held < BATCH<TYPE> && leaf + step < leaves)
+            continue;
+        finish<TYPE == GF_F64>(memory->strand, held, step, pieces + leaf - (held - 1) * step);
+        held = 0;
     }
 }
 
@@ -182,15 +164,14 @@ template <gf_type TYPE>
 cudaError_t launch_type(const struct key_device *device, const void *samples, uint64_t count,
                         struct piece *pieces, cudaStream_t stream)
 {
-    constexpr size_t strands = 2 * STRANDS * sizeof(struct strand);
-    constexpr size_t stage = SUMMING<TYPE> * tile<TYPE>::bytes;
-    const unsigned stages = strands + 2 * stage <= device->shared ? 2 : 1;
-    const uint64_t blocks = gf_min(gf_ceil_div(count, GF_LEAF),
-                                   static_cast<uint64_t>(BLOCKS<TYPE>) * device->processors);
+    const uint64_t leaves = gf_ceil_div(count, GF_LEAF);
+    const uint64_t blocks = gf_min(gf_ceil_div(leaves, WARPS),
+                                   UINT64_C(1) * BLOCKS * device->processors);
 
-    return launch(sum_leaves<TYPE>, dim3(static_cast<unsigned>(blocks)), dim3(THREADS<TYPE>),
-                  strands + stages * stage, stream,
-                  static_cast<const typename stored<TYPE>::type *>(samples), count, stages, pieces);
+    return launch(sum_leaves<TYPE>, dim3(static_cast<unsigned>(blocks)), dim3(32 * WARPS),
+                  WARPS * sizeof(warp_memory<TYPE>), stream,
+                  static_cast<const typename stored<TYPE>::type *>(samples), count, leaves,
+                  pieces);
 }
 
 }

@@ -1,7 +1,7 @@
 /* A strand of floats (moments.h); included once for each width.
  * Parameters: F, the type's name; B and I, unsigned and signed integers of its width; INFINITE,
  * the bits of infinity; WIDEN(p), f64_WIDTH samples as doubles; FMA, what adds l * (2h + l);
- * LEAST, 1 where the smallest sample that is not 0 is wanted. */
+ * FINE, 1 for binary64, where the smallest sample that is not 0 is of no use. */
 
 #define GLUE_(a, b) a##_##b
 #define GLUE(a, b) GLUE_(a, b)
@@ -34,7 +34,7 @@ static bool FN(look)(const T *x, struct tile *tile)
         I bits = FN(bits)(x + i), order = FN(order)(bits);
         lowest = order < lowest ? order : lowest;
         highest = order > highest ? order : highest;
-        if (LEAST) {
+        if (!FINE) {
             B size = ((B)bits << 1) - 1; /* 0 is beyond all others */
             least = size < least ? size : least;
         }
@@ -47,8 +47,8 @@ static bool FN(look)(const T *x, struct tile *tile)
     tile->lowest = (double)value;
     memcpy(&value, &highest, sizeof value);
     tile->highest = (double)value;
-    tile->least = LEAST ? (double)INFINITY : 0;
-    if (LEAST && least != ~(B)0) {
+    tile->least = FINE ? 0 : (double)INFINITY;
+    if (!FINE && least != ~(B)0) {
         least = (least + 1) >> 1;
         memcpy(&value, &least, sizeof value);
         tile->least = (double)value;
@@ -102,6 +102,7 @@ static void FN(add)(const T *x, struct gf_scale scale, struct lanes *lanes)
 {
     const f64_vec center = f64_set(scale.center), splitter = f64_set(GF_SPLITTER);
     const f64_vec shrink = f64_set(gf_power_of_two(-scale.exponent)), two = f64_set(2);
+    const f64_vec fine = f64_set(GF_FINE_SPLITTER);
 
     for (size_t lane = 0; lane < GF_LANES; lane += f64_WIDTH) {
         f64_vec h1 = f64_load(lanes->h1 + lane), l1 = f64_load(lanes->l1 + lane);
@@ -110,8 +111,13 @@ static void FN(add)(const T *x, struct gf_scale scale, struct lanes *lanes)
             f64_vec d = WIDEN(x + i) - center;
             f64_vec h = exact_fma(d, shrink, splitter) - splitter;
             f64_vec l = exact_fma(d, shrink, -h);
-            h1 += h;
-            l1 += l;
+            f64_vec g = h, rest = l;
+            if (FINE) {
+                g = exact_fma(d, shrink, fine) - fine;
+                rest = exact_fma(d, shrink, -g);
+            }
+            h1 += g;
+            l1 += rest;
             h2 = exact_fma(h, h, h2);
             l2 = FMA(l, exact_fma(two, h, l), l2);
         }
@@ -144,14 +150,14 @@ static void FN(strand)(const void *samples, size_t count, struct gf_part *found)
             continue;
         found->min = tile.lowest < found->min ? tile.lowest : found->min;
         found->max = tile.highest > found->max ? tile.highest : found->max;
-        if (!run_takes(&run, &tile, found->n - before, found))
+        if (!run_takes(&run, FINE, &tile, found->n - before, found))
             continue;
         /* The centre itself adds nothing. */
         if (!whole)
             FN(fill)(x, size, (T)run.scale.center, copy);
         FN(add)(whole ? x : copy, run.scale, &run.lanes);
     }
-    run_end(&run, found);
+    run_end(&run, FINE, found);
 }
 
 #undef GLUE_
@@ -164,4 +170,4 @@ static void FN(strand)(const void *samples, size_t count, struct gf_part *found)
 #undef INFINITE
 #undef WIDEN
 #undef FMA
-#undef LEAST
+#undef FINE

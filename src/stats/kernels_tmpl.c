@@ -39,7 +39,7 @@ struct run {
     struct lanes lanes;
 };
 
-static void run_end(const struct run *run, struct gf_part *found)
+static void run_end(const struct run *run, bool fine, struct gf_part *found)
 {
     struct gf_lane_sums sum;
 
@@ -50,17 +50,19 @@ static void run_end(const struct run *run, struct gf_part *found)
     sum.h2 = gf_lanes_total(run->lanes.h2);
     sum.l2 = gf_lanes_total(run->lanes.l2);
     found->moments = gf_moments_merge(found->moments,
-                                      gf_strand_end(run->scale, run->n, &sum, run->least));
+                                      gf_strand_end(run->scale, run->n, &sum, fine,
+                                                    run->least));
 }
 
 /* Counts a tile of `n` finite samples in, ending the run where it cannot go on. False when the
  * lanes need not be told: nothing would be added, or it would not be looked at. */
-static bool run_takes(struct run *run, const struct tile *tile, uint64_t n, struct gf_part *found)
+static bool run_takes(struct run *run, bool fine, const struct tile *tile, uint64_t n,
+                      struct gf_part *found)
 {
     struct gf_scale scale = gf_scale_of(tile->lowest, tile->highest);
 
     if (run->n == 0 || !gf_scale_goes_on(run->scale, scale)) {
-        run_end(run, found);
+        run_end(run, fine, found);
         *run = (struct run){.scale = scale, .least = tile->least};
     }
     run->n += n;
@@ -90,7 +92,7 @@ typedef double sample_f64;
 #define INFINITE GF_INFINITE_BITS_4
 #define WIDEN f64_load_f32
 #define FMA exact_fma
-#define LEAST 1
+#define FINE 0
 #include "floats_tmpl.h"
 #define F f64
 #define B uint64_t
@@ -98,7 +100,7 @@ typedef double sample_f64;
 #define INFINITE GF_INFINITE_BITS_8
 #define WIDEN f64_load
 #define FMA f64_fma
-#define LEAST 0
+#define FINE 1
 #include "floats_tmpl.h"
 
 static void f16_to_f32(const uint16_t *from, float *to, size_t count)

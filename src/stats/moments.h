@@ -14,10 +14,11 @@
  *     sum d   = sum h   + sum l,                 sum h and sum h*h are exact in double:
  *     sum d*d = sum h*h + sum l * (2h + l),      multiples of 2^-40 below 2^13,
  * and the rest is so small that plain double additions of it cost less than 2^-66 of the whole
- * (gf_strand_end has the bounds). What follows is double-double arithmetic (unevaluated sums of
- * two doubles; Dekker 1971, error bounds by Joldes, Muller and Popescu 2017), moved to a common
- * centre when two parts are merged. A centre lies within 6 ranges of the data from every sample,
- * so subtracting sum(d)^2 / n from n samples' sum(d*d) loses at most log2(n) + 7 of 106 bits.
+ * (gf_strand_end has the bounds). Of binary64 the sum of d is split at 2^-41 instead, which the
+ * narrow types do not need: theirs is exact nearly always. What follows is double-double
+ * arithmetic (unevaluated sums of two doubles; Dekker 1971, error bounds by Joldes, Muller and
+ * Popescu 2017), moved to a common centre when two parts are merged. A centre lies within 6 ranges
+ * of the data from every sample, so subtracting sum(d)^2 / n from n samples' sum(d*d) loses at most log2(n) + 7 of 106 bits.
  *
  * Each sum carries a bound of its error. Where that is not far below an ulp of what is asked for
  * (sums that cancel to nearly nothing, doubles beyond 2^400), gf_moments_finish says so and the
@@ -179,23 +180,27 @@ static inline GF_HD bool gf_scale_goes_on(struct gf_scale now, struct gf_scale n
 
 /* ---- a strand ---- */
 
-/* Adding this to |d| < 1 and taking it away again rounds d to a multiple of 2^-20, ties to even. */
+/* Adding this to |d| < 1 and taking it away again rounds d to a multiple of 2^-20, ties to even;
+ * the fine one, to one of 2^-41. */
 #define GF_SPLITTER 6442450944.0 /* 1.5 * 2^32 */
+#define GF_FINE_SPLITTER 3072.0  /* 1.5 * 2^11 */
 
-/* The four sums of a lane, or of lanes. */
+/* The four sums of a lane, or of lanes: of g and d - g, where g is h and, of binary64, d rounded
+ * finely; of h*h and l * (2h + l). */
 struct gf_lane_sums {
-    double h1, l1, h2, l2;      /* sums of h, l, h*h, l * (2h + l) */
+    double h1, l1, h2, l2;
 };
 
-/* Adds a finite sample. `shrink` is 2^-exponent. */
+/* Adds a finite sample. `shrink` is 2^-exponent; `fine`: it is a binary64. */
 static inline GF_HD void gf_lane_add(struct gf_lane_sums *lane, double x, double center,
-                                     double shrink)
+                                     double shrink, bool fine)
 {
     double d = x - center;
     double h = fma(d, shrink, GF_SPLITTER) - GF_SPLITTER;
     double l = fma(d, shrink, -h);
-    lane->h1 += h;
-    lane->l1 += l;
+    double g = fine ? fma(d, shrink, GF_FINE_SPLITTER) - GF_FINE_SPLITTER : h;
+    lane->h1 += g;
+    lane->l1 += fma(d, shrink, -g);
     lane->h2 = fma(h, h, lane->h2);
     lane->l2 = fma(l, fma(2.0, h, l), lane->l2);
 }
@@ -214,12 +219,14 @@ static inline GF_HD double gf_lanes_total(const double lane[GF_LANES])
 }
 
 /* The moments of `n` samples of one scale, at most a strand of them, from the sums over all
- * lanes. `least` is at most the smallest |x| of them that is not 0, when they are binary32 or
- * binary16 (0: not known).
+ * lanes. `fine`: they are binary64. Else `least` is at most the smallest |x| of them that is not 0
+ * (0: not known).
  *
  * Bounds, in units of the scale, u = 2^-53: a lane adds up at most 32 terms, then there are 7
  * additions above it, none of a partial sum larger than the sum of its terms' sizes.
- *   l1: |l| <= 2^-21, so n * (33/2 + 7) * 2^-21 * u < n * 2^-69.
+ *   h1: multiples of 2^-20 or 2^-41 below 2^12: exact.
+ *   l1: |l| <= 2^-21, so n * (33/2 + 7) * 2^-21 * u < n * 2^-69; fine, |d - g| <= 2^-42, so
+ *       n * 2^-90.
  *   l2: a term is at most 2^-21 * 3|d|, and is rounded w times: once itself, up to 32, 31, ... 1
  *       times in its lane, 7 times above. By Cauchy the sum of w|d| is at most sqrt(sum w*w) *
  *       sqrt(sum d*d), and sum w*w <= n * (9^2 + ... + 40^2) / 32 < n * 26.2^2; so
@@ -229,7 +236,8 @@ static inline GF_HD double gf_lanes_total(const double lane[GF_LANES])
  *   2^-30 or more, l2 as well: terms are multiples of 2^-60, partial sums below 2^-8.
  * Squares can underflow only below 2^-400; 1e-300 is more than all of them lose. */
 static inline GF_HD struct gf_moments gf_strand_end(struct gf_scale scale, uint64_t n,
-                                                    const struct gf_lane_sums *sum, double least)
+                                                    const struct gf_lane_sums *sum, bool fine,
+                                                    double least)
 {
     struct gf_moments m;
     double count = (double)n, unit, square;
@@ -245,9 +253,11 @@ static inline GF_HD struct gf_moments gf_strand_end(struct gf_scale scale, uint6
     square = unit * unit;
     m.s1 = gf_two_sum(sum->h1 * unit, sum->l1 * unit);
     m.s2 = gf_two_sum(sum->h2 * square, sum->l2 * square);
-    if (!(least >= unit * 1.8189894035458565e-12)) /* 2^-39 */
+    if (fine)
+        m.e1 = count * unit * 8.0779356694631609e-28; /* 2^-90 */
+    else if (!(least >= unit * 1.8189894035458565e-12)) /* 2^-39 */
         m.e1 = count * unit * 1.6940658945086007e-21; /* 2^-69 */
-    if (!(least >= unit * 0.0078125)) { /* 2^-7 */
+    if (fine || !(least >= unit * 0.0078125)) { /* 2^-7 */
         double root = sqrt(count * (sum->h2 + fabs(sum->l2)));
         m.e2 = square * (6.7762635780344027e-21 * root) + 1e-300; /* 2^-67 */
     }

@@ -52,7 +52,7 @@ struct run {
     struct gf_lane_sums lane[GF_LANES];
 };
 
-static void end_run(struct run *run, struct gf_moments *strand)
+static void end_run(struct run *run, bool fine, struct gf_moments *strand)
 {
     double h1[GF_LANES], l1[GF_LANES], h2[GF_LANES], l2[GF_LANES];
     struct gf_lane_sums sum;
@@ -67,7 +67,8 @@ static void end_run(struct run *run, struct gf_moments *strand)
     }
     sum = (struct gf_lane_sums){gf_lanes_total(h1), gf_lanes_total(l1), gf_lanes_total(h2),
                            gf_lanes_total(l2)};
-    *strand = gf_moments_merge(*strand, gf_strand_end(run->scale, run->n, &sum, run->least));
+    *strand = gf_moments_merge(*strand,
+                               gf_strand_end(run->scale, run->n, &sum, fine, run->least));
     *run = (struct run){0};
 }
 
@@ -90,10 +91,10 @@ static void add_tile(enum gf_type type, const void *samples, uint64_t first, uin
         return;
     scale = gf_scale_of(lowest, highest);
     if (run->n > 0 && !gf_scale_goes_on(run->scale, scale))
-        end_run(run, strand);
+        end_run(run, type == GF_F64, strand);
     if (run->n == 0) {
         run->scale = scale;
-        run->least = type == GF_F64 ? 0 : least;
+        run->least = least;
     }
     run->least = fmin(run->least, least);
     for (uint64_t i = 0; i < count; i++) {
@@ -104,7 +105,7 @@ static void add_tile(enum gf_type type, const void *samples, uint64_t first, uin
         /* Where nobody will look at the sums, 2^-exponent may be beyond double. */
         if (run->scale.exponent <= GF_HIGHEST_EXPONENT)
             gf_lane_add(&run->lane[i % GF_LANES], s.value, run->scale.center,
-                        gf_power_of_two(-run->scale.exponent));
+                        gf_power_of_two(-run->scale.exponent), type == GF_F64);
     }
 }
 
@@ -116,7 +117,7 @@ static struct gf_moments strand_of(enum gf_type type, const void *samples, uint6
 
     for (uint64_t at = 0; at < count; at += GF_TILE)
         add_tile(type, samples, first + at, gf_min(count - at, GF_TILE), &run, &strand);
-    end_run(&run, &strand);
+    end_run(&run, type == GF_F64, &strand);
     return strand;
 }
 

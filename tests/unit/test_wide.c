@@ -210,7 +210,7 @@ struct part {
     struct gf_lane_sums lane[GF_LANES];
 };
 
-static void end_part(struct gf_moments *strand, const struct part *part)
+static void end_part(struct gf_moments *strand, const struct part *part, bool fine)
 {
     struct gf_lane_sums sum;
     double column[GF_LANES];
@@ -226,7 +226,7 @@ static void end_part(struct gf_moments *strand, const struct part *part)
     TOTAL(l2);
 #undef TOTAL
     *strand = gf_moments_merge(*strand,
-                               gf_strand_end(part->scale, part->n, &sum, part->least));
+                               gf_strand_end(part->scale, part->n, &sum, fine, part->least));
 }
 
 static void add_tile(struct gf_moments *strand, struct part *part, const double *x, uint64_t count,
@@ -243,16 +243,16 @@ static void add_tile(struct gf_moments *strand, struct part *part, const double 
         return;
     scale = gf_scale_of(low, high);
     if (part->n == 0 || !gf_scale_goes_on(part->scale, scale)) {
-        end_part(strand, part);
+        end_part(strand, part, !single);
         memset(part, 0, sizeof *part);
         part->scale = scale;
-        part->least = single ? (double)INFINITY : 0;
+        part->least = (double)INFINITY;
     }
     for (uint64_t i = 0; i < count; i++)
         if (isfinite(x[i])) {
             double size = fabs(x[i]);
             gf_lane_add(&part->lane[i % GF_LANES], x[i], part->scale.center,
-                        gf_power_of_two(-part->scale.exponent));
+                        gf_power_of_two(-part->scale.exponent), !single);
             part->least = size > 0 && size < part->least ? size : part->least;
             part->n++;
         }
@@ -266,7 +266,7 @@ static struct gf_moments strand_of(const double *x, uint64_t count, bool single)
     part.n = 0;
     for (uint64_t at = 0; at < count; at += GF_TILE)
         add_tile(&strand, &part, x + at, count - at < GF_TILE ? count - at : GF_TILE, single);
-    end_part(&strand, &part);
+    end_part(&strand, &part, !single);
     return strand;
 }
 
@@ -515,27 +515,27 @@ static void moments_keep_their_bounds(void **state)
 
 /* ---- data made to be wrong by as much as can be ---- */
 
-/* The next sample of a lane, of 64 tried the one that rounds its sum of l (or of l * (2h + l)) the
- * most, always upwards. */
+/* The next sample of a lane, of 64 tried the one that rounds its sum of d - g (or of l * (2h + l))
+ * the most, always upwards. */
 static double worst_sample(struct gf_lane_sums *lane, bool second)
 {
     double best = 0, most = -1;
     struct gf_lane_sums after;
     for (int k = 0; k < 64; k++) {
         /* Only small samples have bits below what l1 can hold, and only large ones a large l2. */
-        double x = second ? 1 - 0x1p-21 - uniform() * 0x1p-27 : 0x1p-21 - uniform() * 0x1p-27;
+        double x = second ? 1 - 0x1p-21 - uniform() * 0x1p-27 : 0x1p-42 - uniform() * 0x1p-48;
         double h = (x + GF_SPLITTER) - GF_SPLITTER, l = x - h;
-        double term = second ? l * (2 * h + l) : l, old = second ? lane->l2 : lane->l1;
+        double term = second ? l * (2 * h + l) : x, old = second ? lane->l2 : lane->l1;
         double error;
         after = *lane;
-        gf_lane_add(&after, x, 0, 1);
+        gf_lane_add(&after, x, 0, 1, true);
         error = ((second ? after.l2 : after.l1) - old) - term;
         if (error > most) {
             most = error;
             best = x;
         }
     }
-    gf_lane_add(lane, best, 0, 1);
+    gf_lane_add(lane, best, 0, 1, true);
     return best;
 }
 
