@@ -27,6 +27,18 @@ template <typename T> __device__ inline T *shared_memory()
 #endif
 }
 
+/* What a launch is. */
+struct launched {
+    const void *function;       /* the kernel; NULL: none */
+    dim3 grid, block;
+    size_t shared;              /* dynamic, bytes of a block */
+};
+
+/* The calling thread's next launch goes to *first; NULL: no more. For who calls code that launches
+ * kernels of its own choice, and wants to tell of it. */
+void watch_launch(struct launched *first);
+void note_launch(const struct launched &launched);
+
 /* Launches kernel(arguments...); the arguments are converted to the kernel's parameters.
  * Shared memory beyond 48 KiB is asked for where a kernel needs it. */
 template <typename... Parameters, typename... Arguments>
@@ -45,6 +57,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
     config.blockDim = block;
     config.dynamicSmemBytes = shared;
     config.stream = stream;
+    note_launch({reinterpret_cast<const void *>(kernel), grid, block, shared});
     return cudaLaunchKernelEx(&config, kernel,
                               static_cast<Parameters>(std::forward<Arguments>(arguments))...);
 }

@@ -10,7 +10,9 @@
 namespace GF_DEVICE {
 namespace {
 
-constexpr unsigned WARPS = 4, BLOCKS = 4; /* of a block, of a multiprocessor: 128 registers */
+constexpr unsigned WARPS = 4; /* of a block */
+/* Blocks of a multiprocessor: as many as leave a thread the registers for a tile of its samples. */
+template <gf_type TYPE> constexpr unsigned BLOCKS = TYPE == GF_F64 ? 3 : 4;
 /* Leaves whose strands a warp keeps, four at most: as many as there is shared memory for. */
 template <gf_type TYPE> constexpr unsigned BATCH = TYPE == GF_F64 ? 2 : 4;
 
@@ -133,7 +135,7 @@ __device__ __noinline__ void finish(struct strand *strands, unsigned count, uint
 }
 
 template <gf_type TYPE>
-__global__ void __launch_bounds__(32 * WARPS, BLOCKS)
+__global__ void __launch_bounds__(32 * WARPS, BLOCKS<TYPE>)
     sum_leaves(const typename stored<TYPE>::type *samples, uint64_t count, uint64_t leaves,
                struct piece *pieces)
 {
@@ -166,7 +168,7 @@ cudaError_t launch_type(const struct key_device *device, const void *samples, ui
 {
     const uint64_t leaves = gf_ceil_div(count, GF_LEAF);
     const uint64_t blocks = gf_min(gf_ceil_div(leaves, WARPS),
-                                   UINT64_C(1) * BLOCKS * device->processors);
+                                   UINT64_C(1) * BLOCKS<TYPE> * device->processors);
 
     return launch(sum_leaves<TYPE>, dim3(static_cast<unsigned>(blocks)), dim3(32 * WARPS),
                   WARPS * sizeof(warp_memory<TYPE>), stream,

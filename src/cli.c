@@ -1,6 +1,8 @@
 #include "cli.h"
 
 #include "alloc.h"
+#include "bench/command.h"
+#include "bench/options.h"
 #include "cli_values.h"
 #include "devices_command.h"
 #include "help.h"
@@ -25,6 +27,7 @@
 #define DEVICES GF_DEVICES
 #define SELFTEST GF_SELFTEST
 #define STATS GF_STATS
+#define BENCH GF_BENCH
 const struct gf_option gf_options[GF_OPTION_COUNT] = {
 #define OPTION(id, letter, name, argument, commands, section, help) \
     {letter, name, argument, commands, section, help},
@@ -41,6 +44,7 @@ const struct gf_option gf_options[GF_OPTION_COUNT] = {
 #undef DEVICES
 #undef SELFTEST
 #undef STATS
+#undef BENCH
 
 const struct gf_command gf_commands[] = {
     {"blur", GF_BLUR, "-k NAME|--sigma S|--fwhm W [OPTION]... IN OUT",
@@ -106,6 +110,15 @@ const struct gf_command gf_commands[] = {
      "gpufilt selftest\n"
      "gpufilt selftest --device cpu --json\n",
      gf_selftest_run},
+    {"bench", GF_BENCH, "reduce|conv2d|conv3d|copy|all [OPTION]...",
+     "the steps by which a kernel becomes fast, checked and timed",
+     "Runs every step of the classic ladders as a real kernel, checks the answer, and times it\n"
+     "on a GPU; without one, or with --simulate, counts what it does on a GPU in software. A\n"
+     "wrong answer is status 1. gpufilt-bench(1) explains steps and columns.",
+     "gpufilt bench all\n"
+     "gpufilt bench reduce --simulate\n"
+     "gpufilt bench conv2d --simulate --taps 7 --json\n",
+     gf_bench_run},
     {"help", GF_HELP, "[COMMAND|border|types|formats|statistics|status]",
      "help on a command or a topic",
      "Without an operand: the commands.", "gpufilt help border\n", gf_help_run},
@@ -258,9 +271,9 @@ static enum gf_status check_filter(const struct gf_request *r, struct gf_error *
                        "--fwhm W");
     if ((r->command->bit & (GF_CORRELATE | GF_CONVOLVE)) && !r->kernel)
         return gf_fail(e, GF_EUSAGE, "%s: needs -k MASK; see 'gpufilt masks list'", name);
-    if ((r->seen >> GF_OPTION_FILL & 1) && !r->border_constant)
+    if (r->seen[GF_OPTION_FILL] && !r->border_constant)
         return gf_fail(e, GF_EUSAGE, "--fill goes with --border constant");
-    if ((r->seen >> GF_OPTION_TRUNCATE & 1) && !r->sigma_count)
+    if (r->seen[GF_OPTION_TRUNCATE] && !r->sigma_count)
         return gf_fail(e, GF_EUSAGE, "--truncate goes with --sigma or --fwhm");
     return GF_OK;
 }
@@ -290,26 +303,45 @@ static enum gf_status check_operands(const struct gf_request *r, struct gf_error
     }
     if ((r->command->bit & (GF_INFO | GF_STATS)) && n == 0)
         return gf_fail(e, GF_EUSAGE, "%s: no file; gpufilt %s FILE...", name, name);
+    if (r->command->bit & GF_BENCH)
+        return gf_bench_check(r, e);
     if ((r->command->bit & (GF_DEVICES | GF_SELFTEST)) && n > 0)
         return gf_fail(e, GF_EUSAGE, "%s: takes no operand, '%s' is one", name, r->operands[0]);
     return GF_OK;
 }
 
-/* Whether the word after this one is its value. */
-static bool takes_next(const char *word)
+enum { TAKES_NONE, TAKES_SOMETIMES, TAKES_VALUE };
+
+/* Whether the option of this name or letter takes the word after it, in some commands or in all
+ * that have it. */
+static int takes_word(const char *name, char letter)
 {
+    unsigned rows = 0, takers = 0;
     for (unsigned o = 0; o < GF_OPTION_COUNT; o++) {
         const struct gf_option *row = &gf_options[o];
-        if (!row->argument || *row->argument == '[')
+        if (name ? strcmp(name, row->name) != 0 : letter != row->letter)
             continue;
-        if (word[1] == '-' && strcmp(word + 2, row->name) == 0)
-            return true;
-        /* Bundled letters: the first that takes a value takes the rest of the word, if any. */
-        for (const char *s = word + 1; word[1] != '-' && *s; s++)
-            if (row->letter == *s)
-                return s[1] == '\0';
+        rows++;
+        takers += row->argument && *row->argument != '[';
     }
-    return false;
+    return takers == 0 ? TAKES_NONE : takers < rows ? TAKES_SOMETIMES : TAKES_VALUE;
+}
+
+/* Whether `next` is the value of the option before it. Where that depends on the command, a
+ * command or an option is not a value. */
+static bool takes_next(const char *word, const char *next)
+{
+    int takes = TAKES_NONE;
+    if (word[1] == '-')
+        takes = takes_word(word + 2, 0);
+    /* Bundled letters: the first that takes a value takes the rest of the word, if any. */
+    for (const char *s = word + 1; word[1] != '-' && *s && takes == TAKES_NONE; s++) {
+        takes = takes_word(NULL, *s);
+        if (takes != TAKES_NONE && s[1] != '\0')
+            return false;
+    }
+    return takes == TAKES_VALUE || (takes == TAKES_SOMETIMES && next && *next != '-' &&
+                                    !gf_command_by_name(next));
 }
 
 /* The command is found first, so that an option before it is known to be its own. The word is
@@ -319,7 +351,7 @@ static enum gf_status find_command(struct gf_request *r, int *argc, char **argv,
     for (int i = 1; i < *argc; i++) {
         const char *word = argv[i];
         if (word[0] == '-' && word[1] != '\0') {
-            i += takes_next(word);
+            i += takes_next(word, i + 1 < *argc ? argv[i + 1] : NULL);
             continue;
         }
         GF_TRY(take_command(r, word, e));

@@ -3,6 +3,7 @@
 #ifndef GPUFILT_SRC_CLI_H
 #define GPUFILT_SRC_CLI_H
 
+#include "bench/bench.h"
 #include "border.h"
 #include "io/format.h"
 #include "stats/stats.h"
@@ -23,10 +24,11 @@ enum gf_command_bit {
     GF_DEVICES = 1 << 7,
     GF_SELFTEST = 1 << 8,
     GF_STATS = 1 << 9,
+    GF_BENCH = 1 << 10,
     GF_FILTERS = GF_BLUR | GF_CORRELATE | GF_CONVOLVE,
     GF_FILES = GF_FILTERS | GF_CONVERT, /* read files and write files */
     GF_READERS = GF_FILES | GF_INFO | GF_STATS, /* read files */
-    GF_ALL = GF_READERS | GF_MASKS | GF_HELP | GF_DEVICES | GF_SELFTEST
+    GF_ALL = GF_READERS | GF_MASKS | GF_HELP | GF_DEVICES | GF_SELFTEST | GF_BENCH
 };
 
 enum gf_option_id {
@@ -97,7 +99,8 @@ struct gf_request {
     unsigned mask_size_count;      /* 0: not given, else 1..3 */
     struct gf_stats_options stats;
     bool stats_wanted;             /* --stats of a filter */
-    uint64_t seen;                 /* bit gf_option_id: the option was given */
+    struct gf_bench_options bench;
+    bool seen[GF_OPTION_COUNT];    /* the option was given */
 };
 
 struct gf_command {

@@ -1,6 +1,7 @@
 #include "cli_values.h"
 
 #include "backend.h"
+#include "bench/options.h"
 #include "io/raw.h"
 #include "stats/options.h"
 #include "text.h"
@@ -283,10 +284,9 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
     uint64_t number;
     unsigned index;
 
-    _Static_assert(GF_OPTION_COUNT <= 64, "seen is one word");
     if (id == GF_OPTION_KERNEL && r->kernel)
         return gf_fail(e, GF_EUSAGE, "--%s: given twice", o->name);
-    r->seen |= UINT64_C(1) << id;
+    r->seen[id] = true;
     switch (id) {
     case GF_OPTION_KERNEL:
         r->kernel = value;
@@ -362,6 +362,7 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
     case GF_OPTION_SPACING:
         return parse_spacing(o, value, r, e);
     case GF_OPTION_DEVICE:
+    case GF_OPTION_BENCH_DEVICE:
         return parse_device(o, value, r, e);
     case GF_OPTION_JOBS:
         GF_TRY(parse_count(o, value, 1, 1024, &number, e));
@@ -398,6 +399,16 @@ enum gf_status gf_cli_take(struct gf_request *r, enum gf_option_id id, const cha
     case GF_OPTION_VERSION:
         r->version = true;
         return GF_OK;
+    case GF_OPTION_NUMBER:
+    case GF_OPTION_BENCH_SIZE:
+    case GF_OPTION_TAPS:
+    case GF_OPTION_VALID:
+    case GF_OPTION_STRESS:
+    case GF_OPTION_REPEAT:
+    case GF_OPTION_SIMULATE:
+    case GF_OPTION_GPU:
+    case GF_OPTION_BENCH_PLOT:
+        return gf_bench_take(r, id, value, e);
     default:
         return gf_stats_take(r, id, value, e);
     }

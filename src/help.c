@@ -81,8 +81,8 @@ static void exit_statuses(struct gf_buffer *t)
 {
     gf_buffer_text(t,
         "  0  all good\n"
-        "  1  the answer is no: --on-clip error, stats --assert, or\n"
-        "     selftest found a difference\n"
+        "  1  the answer is no: --on-clip error, stats --assert,\n"
+        "     selftest found a difference, or bench a wrong answer\n"
         "  2  usage error\n"
         "  3  input missing, truncated or corrupt\n"
         "  4  output could not be written or closed\n"

@@ -53,9 +53,11 @@ void async_copy(void *shared, const void *global, size_t bytes, size_t zeros)
         if (!in_device_memory(global))
             fail(cudaErrorIllegalAddress, site, "async copy from what is not device memory: %s",
                  name_of(self));
-        check(READ, global, bytes - zeros, false, site);
+        check(READ, global, bytes - zeros, false, site, false);
     }
     check_async_begin(to, bytes, site);
+    if (counting)
+        count_async(to, from, bytes, zeros, site);
     mine.all.push_back({static_cast<char *>(shared), static_cast<const char *>(global), bytes,
                         zeros, mine.group});
     any = true;

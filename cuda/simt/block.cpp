@@ -3,9 +3,11 @@
  * odd one the last block comes first). A fiber whose thread has returned takes the next one that
  * has not begun, so that a kernel without barriers needs one fiber. */
 #include "async.h"
+#include "counter.h"
 #include "machine_internal.h"
 #include "memory.h"
 #include "race.h"
+#include "runtime.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +34,7 @@ struct warp_state {
     /* The lanes that wait in the same operation as this thread: */
     unsigned together;
     const struct thread *first;
+    unsigned stopped;                       /* lanes at the barrier or returned; where counted */
 };
 static struct warp_state warps[max_threads / warp_size];
 
@@ -118,6 +121,15 @@ static const char *short_name(const char *file)
                  at_warp ? warp_names[t->kind] : "__syncthreads", t->mask, name_of(t));
 }
 
+/* This thread's way ends here for now: counts what its warp did, once all lanes have come. */
+static void stop(const struct thread *t)
+{
+    struct warp_state *w = &warps[t->number / warp_size];
+
+    if (++w->stopped == static_cast<unsigned>(__builtin_popcount(w->exists)))
+        count_met(t->number / warp_size);
+}
+
 static void thread_loop();
 
 /* Lets others run until this thread is ready again. */
@@ -149,6 +161,10 @@ static void thread_loop()
         self->state = thread::RETURNED;
         returned_count++;
         warps[self->number / warp_size].returned |= 1u << self->number % warp_size;
+        if (counting) {
+            count_returns(self->number);
+            stop(self);
+        }
         if (barrier_count) {
             const struct thread *t = threads;
             while (t->state != thread::AT_BARRIER)
@@ -180,6 +196,15 @@ static void thread_loop()
 
 /* ---- barriers ---- */
 
+static void count_whole_barrier()
+{
+    count_barrier();
+    for (unsigned i = 0; i < thread_count; i++)
+        count_goes_on(i, threads[i].site);
+    for (auto &w : warps)
+        w.stopped = 0;
+}
+
 int barrier(enum barrier_kind kind, int predicate, const char *file, int line)
 {
     static unsigned votes;
@@ -190,6 +215,7 @@ int barrier(enum barrier_kind kind, int predicate, const char *file, int line)
     me->kind = kind;
     me->file = file;
     me->line = line;
+    me->site = __builtin_return_address(0);
     if (returned_count) {
         const struct thread *t = threads;
         while (t->state != thread::RETURNED)
@@ -211,12 +237,18 @@ int barrier(enum barrier_kind kind, int predicate, const char *file, int line)
                          name_of(me), thread_of(t), short_name(t->file), t->line);
     }
     votes += predicate != 0;
+    if (counting) {
+        count_arrives(me->number, me->site);
+        stop(me);
+    }
     if (++barrier_count == thread_count) {
         barrier_count = 0;
         result = kind == BARRIER_COUNT ? static_cast<int>(votes)
                  : kind == BARRIER_AND ? votes == thread_count
                                        : votes > 0;
         race_barrier();
+        if (counting)
+            count_whole_barrier();
         for (unsigned i = 0; i < thread_count; i++)
             set_ready(&threads[i]);
     }
@@ -304,11 +336,33 @@ static uint64_t matching(const struct thread *t)
     return r;
 }
 
+/* Where all lanes take part, the warp has met. Not where some have returned: a GPU would let them
+ * wait for the others at what they still had to do together. */
+static void count_operation(const struct thread *me, const struct warp_state *w)
+{
+    unsigned warp = me->number / warp_size, first = warp * warp_size;
+
+    count_together(me->mask);
+    if (me->mask != w->exists)
+        return;
+    for (unsigned rest = me->mask; rest; rest &= rest - 1) {
+        unsigned n = first + static_cast<unsigned>(__builtin_ctz(rest));
+        count_arrives(n, threads[n].site);
+    }
+    count_met(warp);
+    for (unsigned rest = me->mask; rest; rest &= rest - 1) {
+        unsigned n = first + static_cast<unsigned>(__builtin_ctz(rest));
+        count_goes_on(n, threads[n].site);
+    }
+}
+
 /* The lanes of the mask are there: gives each its result. */
 static void complete(const struct thread *me, struct warp_state *w)
 {
     uint64_t common = me->kind >= WARP_BALLOT && me->kind != WARP_MATCH_ANY ? combined(me) : 0;
 
+    if (counting)
+        count_operation(me, w);
     if (me->kind == WARP_SYNC)
         race_syncwarp(me->number / warp_size, me->mask, me->mask == w->exists);
     w->waiting &= ~me->mask;
@@ -380,6 +434,7 @@ uint64_t warp(enum warp_kind kind, unsigned mask, uint64_t value, unsigned lane,
     me->width = width;
     me->file = file;
     me->line = line;
+    me->site = __builtin_return_address(0);
 
     w->waiting |= 1u << my_lane;
     if (!w->together)
@@ -446,6 +501,8 @@ static bool run_block(uint3 block)
     last = thread_count - 1;
     race_block();
     forget_async();
+    if (counting)
+        count_block_begins();
 
     struct thread *t = next_ready();
     if (!idle_count) {
@@ -457,13 +514,15 @@ static bool run_block(uint3 block)
     failure.error = cudaSuccess;
     switch_fiber(&host_fiber, t->fiber);
     self = nullptr;
+    if (counting)
+        count_block_ends();
     memset(ready, 0, sizeof ready);
     return failure.error == cudaSuccess;
 }
 
 cudaError_t run_grid(const struct kernel_call *call, dim3 grid, dim3 block, size_t shared)
 {
-    const char *seed = getenv("GPUFILT_TEST_SIMT_ORDER");
+    const char *seed = test_variable("GPUFILT_TEST_SIMT_ORDER");
 
     if (!reserve_fibers(max_threads))
         return cudaErrorMemoryAllocation;

@@ -75,6 +75,13 @@ void host_touches_device(const void *site)
     abort();
 }
 
+void check_and_count(enum access a, const volatile void *p, size_t bytes, bool aligned,
+                     const void *site)
+{
+    check(a, p, bytes, aligned, site, false);
+    count_access(a, reinterpret_cast<uintptr_t>(p), bytes, site);
+}
+
 /* ---- constants ---- */
 
 /* Ranges of the program that cannot be written: its code and constants. */

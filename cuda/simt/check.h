@@ -3,6 +3,7 @@
 #ifndef GPUFILT_SIMT_CHECK_H
 #define GPUFILT_SIMT_CHECK_H
 
+#include "counter.h"
 #include "fiber.h"
 #include "memory.h"
 #include "race.h"
@@ -19,6 +20,10 @@ void check_elsewhere(enum access a, uintptr_t address, size_t bytes, const void 
                                   const void *site);
 /* Code of the host in a kernel's file. */
 [[noreturn]] void host_touches_device(const void *site);
+
+/* check() where kernels are counted. */
+void check_and_count(enum access a, const volatile void *p, size_t bytes, bool aligned,
+                     const void *site);
 
 /* Whether the state bytes of a range are all 1. */
 inline bool all_written(const unsigned char *state, size_t bytes)
@@ -37,9 +42,10 @@ inline bool all_written(const unsigned char *state, size_t bytes)
 }
 
 /* `site` is the code that makes the access; `aligned` that the device wants it on a multiple of
- * its size. */
+ * its size; `counted` that it is one of the kernel's own. */
 __attribute__((always_inline)) inline void check(enum access a, const volatile void *p,
-                                                 size_t bytes, bool aligned, const void *site)
+                                                 size_t bytes, bool aligned, const void *site,
+                                                 bool counted = true)
 {
     uintptr_t address = reinterpret_cast<uintptr_t>(p);
     uintptr_t stack = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -49,6 +55,10 @@ __attribute__((always_inline)) inline void check(enum access a, const volatile v
     if (stack - stacks_first >= stacks_span) {
         if (address - device_first < device_span)
             host_touches_device(site);
+        return;
+    }
+    if (counted && __builtin_expect(counting, false)) {
+        check_and_count(a, p, bytes, aligned, site);
         return;
     }
     if (address - shared_first < shared_span) {
@@ -63,6 +73,12 @@ __attribute__((always_inline)) inline void check(enum access a, const volatile v
     } else {
         check_elsewhere(a, address, bytes, site);
     }
+}
+
+/* Whether the code that calls this runs in a kernel. */
+__attribute__((always_inline)) inline bool in_kernel()
+{
+    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - stacks_first < stacks_span;
 }
 
 }

@@ -1,5 +1,5 @@
-/* What tests ask of the simt device, beside the CUDA API. The environment says the same to a
- * whole program:
+/* What its users ask of the simt device, beside the CUDA API; count.h is about counting. In builds
+ * with test hooks the environment says the same to a whole program:
  *     GPUFILT_TEST_CUDA=N[:ERROR[:sticky]]  call number N fails with this error, by its name or
  *                                           number (cudaErrorMemoryAllocation)
  *     GPUFILT_TEST_CUDA_MEMORY=BYTES        memory of each device (2 GiB)
@@ -19,14 +19,23 @@ unsigned long long calls();
  * too, until cudaDeviceReset(). 0: none. A call that releases something does so all the same. */
 void fail_at(unsigned long long n, api::cudaError_t error, bool sticky);
 /* Device memory, streams, events and pinned memory that are still there, and work that nothing
- * waited for: how many. Each kind is printed on a line. Also done when the process ends, whose
- * exit status then is 97. */
+ * waited for: how many. Each kind is printed on a line. With test hooks also done when the
+ * process ends, whose exit status then is 97. */
 size_t leaks();
 /* Bytes of device memory from now on. */
 void limit_memory(size_t bytes);
 /* The last line that began with "simt: ", without that; "" after clear_report(). */
 const char *last_report();
 void clear_report();
+/* For who runs a kernel that does wrong to show it: from now on that is not printed (false), and
+ * last_report() has it without places in the source, so that it is the same in every build; or
+ * printed again (true). */
+void print_failures(bool print);
+/* Ends the error that a kernel left behind, with which every call fails. */
+void recover();
+/* One device, whatever CUDA_VISIBLE_DEVICES says about those of the machine. Before the first
+ * call of the API, or the devices stay as they are. */
+void ignore_visible();
 
 }
 

@@ -1,5 +1,6 @@
-/* The functions that a compiler calls for each access under -fsanitize=thread. The kernels are
- * compiled with that option for these calls alone; ThreadSanitizer itself is not linked. */
+/* The functions that a compiler calls for each access under -fsanitize=thread, and for each basic
+ * block under -fsanitize-coverage=trace-pc. The kernels are compiled with these options for the
+ * calls alone; no sanitizer's library is linked. */
 #include "check.h"
 
 #include <cstdint>
@@ -53,6 +54,13 @@ static void check_range(enum access a, const void *p, size_t bytes, const void *
 }
 
 extern "C" {
+
+void __sanitizer_cov_trace_pc();
+void __sanitizer_cov_trace_pc()
+{
+    if (counting && in_kernel())
+        count_way(SITE);
+}
 
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}

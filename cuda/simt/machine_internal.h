@@ -24,6 +24,7 @@ struct thread {
     int width;
     const char *file;
     int line;
+    const void *site;               /* the code */
     uint64_t value, result;
 };
 

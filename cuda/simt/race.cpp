@@ -9,6 +9,7 @@
 #include "race.h"
 #include "machine_internal.h"
 
+#include <cstdio>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -280,17 +281,19 @@ __attribute__((noinline)) static void race(enum access now, enum access before,
                                            const void *site)
 {
     int other = unordered(a);
+    char name[100] = "another thread";
 
     if (other < 0)
         return;
+    if (other < static_cast<int>(max_threads))
+        snprintf(name, sizeof name, "%s (warp %d)", thread_of(&threads[other]),
+                 other / static_cast<int>(warp_size));
     unwritten.set = false;
     failure.other = base() + a.site;
     failure.other_text = "at";
     fail(cudaErrorLaunchFailure, site,
-         "race on shared memory: %s %s byte %zu, %s %s it, with no barrier between",
-         name_of(self), did[now], byte,
-         other < static_cast<int>(max_threads) ? thread_of(&threads[other]) : "another thread",
-         did[before]);
+         "race on shared memory: %s (warp %u) %s byte %zu, %s %s it, with no barrier between",
+         name_of(self), me.warp, did[now], byte, name, did[before]);
 }
 
 [[noreturn]] static void arrives(enum access a, const struct accesses &w, size_t byte,

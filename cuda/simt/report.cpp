@@ -12,6 +12,7 @@ namespace simt {
 
 struct failure failure;
 static char last_line[1500];
+static bool printed = true;
 
 const char *name_of(const struct thread *t)
 {
@@ -86,6 +87,11 @@ void report_failure()
 {
     char place[400], other[400] = "";
 
+    if (!printed) {
+        failure.other = nullptr;
+        snprintf(last_line, sizeof last_line, "%s", failure.text);
+        return;
+    }
     if (failure.file)
         snprintf(place, sizeof place, "%s:%d", failure.file, failure.line);
     else
@@ -102,5 +108,6 @@ void report_failure()
 
 const char *last_report() { return last_line; }
 void clear_report() { last_line[0] = 0; }
+void print_failures(bool print) { printed = print; }
 
 }

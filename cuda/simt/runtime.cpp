@@ -24,6 +24,7 @@ static const struct named_error errors[] = {
 
 static struct {
     bool begun;
+    bool ignore_visible;
     int devices;                    /* before CUDA_VISIBLE_DEVICES */
     int visible;
     cudaError_t unusable;           /* why no device can be used, or cudaSuccess */
@@ -57,6 +58,16 @@ static cudaError_t error_named(const char *name, size_t length)
     fprintf(stderr, "simt: GPUFILT_TEST_CUDA: no error is called %.*s\n",
             static_cast<int>(length), name);
     abort();
+}
+
+const char *test_variable(const char *name)
+{
+#ifdef GPUFILT_TEST_HOOKS
+    return getenv(name);
+#else
+    (void)name;
+    return nullptr;
+#endif
 }
 
 /* "N[:ERROR[:sticky]]" */
@@ -95,6 +106,7 @@ static int count_visible(const char *list, int devices)
     }
 }
 
+#ifdef GPUFILT_TEST_HOOKS
 static void at_exit()
 {
     if (leaks()) {
@@ -102,6 +114,7 @@ static void at_exit()
         _exit(97);
     }
 }
+#endif
 
 static void begin()
 {
@@ -110,24 +123,26 @@ static void begin()
     state.begun = true;
     state.devices = 1;
     state.memory = size_t(2) << 30;
-    text = getenv("GPUFILT_TEST_CUDA_DEVICES");
+    text = test_variable("GPUFILT_TEST_CUDA_DEVICES");
     if (text && strcmp(text, "driver") == 0)
         state.unusable = cudaErrorInsufficientDriver;
     else if (text)
         state.devices = atoi(text) < max_devices ? atoi(text) : max_devices;
-    text = getenv("CUDA_VISIBLE_DEVICES");
+    text = state.ignore_visible ? nullptr : getenv("CUDA_VISIBLE_DEVICES");
     state.visible = text ? count_visible(text, state.devices) : state.devices;
     if (!state.unusable && state.visible == 0)
         state.unusable = cudaErrorNoDevice;
-    text = getenv("GPUFILT_TEST_CUDA_MEMORY");
+    text = test_variable("GPUFILT_TEST_CUDA_MEMORY");
     if (text)
         state.memory = strtoull(text, nullptr, 10);
-    text = getenv("GPUFILT_TEST_CUDA");
+    text = test_variable("GPUFILT_TEST_CUDA");
     if (text)
         read_failure(text);
     if (!state.unusable && (!memory_begin() || !shared_begin()))
         state.unusable = cudaErrorMemoryAllocation;
+#ifdef GPUFILT_TEST_HOOKS
     atexit(at_exit);
+#endif
 }
 
 call::call(enum kind) : lock(runtime_lock()), error(cudaSuccess)
@@ -174,6 +189,20 @@ void fail_at(unsigned long long n, cudaError_t error, bool sticky)
     state.fail_call = n ? state.calls + n : 0;
     state.fail_error = error;
     state.fail_sticky = sticky;
+}
+
+void recover()
+{
+    std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+
+    state.poison = last_error = cudaSuccess;
+}
+
+void ignore_visible()
+{
+    std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+
+    state.ignore_visible = true;
 }
 
 void limit_memory(size_t bytes)

@@ -32,6 +32,8 @@ private:
     cudaError_t error;
 };
 
+/* Of the environment, in builds with test hooks; NULL in others. */
+const char *test_variable(const char *name);
 int visible_devices();
 int current_device();
 size_t memory_limit();

@@ -2,11 +2,11 @@
 
 #include "chart.h"
 
+#include "../picture.h"
 #include "../util.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- text ---- */
 
@@ -65,29 +65,9 @@ void gf_plot_bars(struct gf_buffer *text, const struct gf_histogram *h, unsigned
 
 /* ---- pictures ---- */
 
-static const struct kind {
-    const char *extension;
-    enum gf_status (*write)(const char *path, const struct gf_stats *stats,
-                            const struct gf_chart *chart, const struct gf_out_options *options,
-                            struct gf_error *e);
-} kinds[] = {
-    {".svg", gf_plot_svg},
-    {".png", gf_plot_png},
-};
-
-static const struct kind *kind_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    for (size_t i = 0; dot != NULL && i < GF_COUNT(kinds); i++)
-        if (strcasecmp(dot, kinds[i].extension) == 0)
-            return &kinds[i];
-    return NULL;
-}
-
 enum gf_status gf_plot_check(const char *path, struct gf_error *e)
 {
-    if (kind_of(path) == NULL)
+    if (gf_picture_kind(path) == GF_PICTURE_NONE)
         return gf_fail(e, GF_EUSAGE, "%s: the picture of a histogram is an .svg or a .png file",
                        path);
     return GF_OK;
@@ -102,5 +82,7 @@ enum gf_status gf_plot_file(const char *path, const struct gf_stats *stats,
     if (stats->histogram.kind == GF_BINS_NONE)
         return gf_fail(e, GF_EUSAGE, "%s: there is no histogram of %s to draw", path, stats->file);
     gf_chart_make(&chart, &stats->histogram);
-    return kind_of(path)->write(path, stats, &chart, options, e);
+    if (gf_picture_kind(path) == GF_PICTURE_SVG)
+        return gf_plot_svg(path, stats, &chart, options, e);
+    return gf_plot_png(path, stats, &chart, options, e);
 }

@@ -1,36 +1,12 @@
 #include "chart.h"
 #include "columns.h"
 
-#include "../text.h"
-
-#include <string.h>
-
-/* Characters that mean something in XML become references; those it forbids U+FFFD. */
-static void xml_text(struct gf_buffer *t, const char *text)
-{
-    struct gf_buffer shown = {0};
-    gf_buffer_escaped(&shown, text, strlen(text));
-    t->failed = t->failed || shown.failed;
-    for (const char *c = shown.failed ? "" : shown.data ? shown.data : ""; *c != '\0'; c++) {
-        if (*c == '&')
-            gf_buffer_text(t, "&amp;");
-        else if (*c == '<')
-            gf_buffer_text(t, "&lt;");
-        else if (*c == '>')
-            gf_buffer_text(t, "&gt;");
-        else if (strncmp(c, "\xef\xbf\xbe", 3) == 0 || strncmp(c, "\xef\xbf\xbf", 3) == 0) {
-            gf_buffer_text(t, "\xef\xbf\xbd");
-            c += 2;
-        } else
-            gf_buffer_append(t, c, 1);
-    }
-    gf_buffer_free(&shown);
-}
+#include "../picture.h"
 
 static void whole_title(struct gf_buffer *t, const struct gf_stats *stats)
 {
     struct gf_buffer part = {0};
-    xml_text(t, stats->file);
+    gf_svg_text(t, stats->file);
     gf_stats_part_text(&part, stats);
     gf_buffer_append(t, part.data, part.size);
     t->failed = t->failed || part.failed;
@@ -39,14 +15,14 @@ static void whole_title(struct gf_buffer *t, const struct gf_stats *stats)
 
 static void head(struct gf_buffer *t, const struct gf_stats *stats)
 {
-    gf_buffer_printf(t, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                     "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n<title>",
-                     GF_CHART_WIDTH, GF_CHART_HEIGHT, GF_CHART_WIDTH, GF_CHART_HEIGHT);
-    whole_title(t, stats);
-    gf_buffer_text(t, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+    struct gf_buffer title = {0};
+    whole_title(&title, stats);
+    t->failed = t->failed || title.failed;
+    gf_svg_begin(t, GF_CHART_WIDTH, GF_CHART_HEIGHT, title.data ? title.data : "");
     gf_buffer_printf(t, "<text x=\"%d\" y=\"24\" font-size=\"16\">", GF_CHART_LEFT);
-    whole_title(t, stats);
+    gf_buffer_append(t, title.data, title.size);
     gf_buffer_text(t, "</text>\n");
+    gf_buffer_free(&title);
     if (stats->histogram.below > 0 || stats->histogram.above > 0)
         gf_buffer_printf(t, "<text x=\"%d\" y=\"42\">outside: %llu below, %llu above</text>\n",
                          GF_CHART_LEFT, (unsigned long long)stats->histogram.below,
@@ -97,20 +73,9 @@ enum gf_status gf_plot_svg(const char *path, const struct gf_stats *stats,
                            struct gf_error *e)
 {
     struct gf_buffer t = {0};
-    struct gf_out *out = NULL;
-    enum gf_status status;
 
     head(&t, stats);
     bars(&t, chart);
     axes(&t, chart);
-    status = gf_buffer_status(&t, "the picture of a histogram", e);
-    if (status == GF_OK)
-        status = gf_out_open(&out, path, options, e);
-    if (status == GF_OK)
-        status = gf_out_write(out, t.data, t.size, e);
-    if (status == GF_OK)
-        status = gf_out_commit(&out, e);
-    gf_out_abort(&out);
-    gf_buffer_free(&t);
-    return status;
+    return gf_svg_write(&t, path, "the picture of a histogram", options, e);
 }

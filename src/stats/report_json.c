@@ -1,5 +1,7 @@
 #include "report_layout.h"
 
+#include "../json.h"
+
 #include <math.h>
 
 static bool is_first(const struct gf_buffer *t)
@@ -7,26 +9,11 @@ static bool is_first(const struct gf_buffer *t)
     return t->size == 0 || t->data[t->size - 1] == '{';
 }
 
-/* A member's name, and a comma where it is not the first. */
-static void key(struct gf_buffer *t, const char *name)
-{
-    if (!is_first(t))
-        gf_buffer_text(t, ", ");
-    gf_buffer_json(t, name);
-    gf_buffer_text(t, ": ");
-}
-
-static void count(struct gf_buffer *t, const char *name, uint64_t value)
-{
-    key(t, name);
-    gf_buffer_printf(t, "%llu", (unsigned long long)value);
-}
-
 static void part(struct gf_buffer *t, const struct gf_stats *stats, unsigned i)
 {
     if (gf_stats_part(stats, i) == GF_NO_PART)
         return;
-    key(t, gf_part_names[i]);
+    gf_json_key(t, gf_part_names[i]);
     gf_buffer_printf(t, "%lld", (long long)gf_stats_part(stats, i));
 }
 
@@ -44,7 +31,7 @@ static void number(struct gf_buffer *t, const struct gf_value *value)
 static void real(struct gf_buffer *t, const char *name, double value)
 {
     struct gf_value v = {.kind = GF_VALUE_REAL, .real = value};
-    key(t, name);
+    gf_json_key(t, name);
     number(t, &v);
 }
 
@@ -55,7 +42,7 @@ static void place(struct gf_buffer *t, const struct gf_stats *stats, const struc
     gf_buffer_text(t, "{");
     for (unsigned i = 0; i < GF_AXES; i++)
         if (axis[i].exists)
-            count(t, gf_axis_names[i], axis[i].at);
+            gf_json_count(t, gf_axis_names[i], axis[i].at);
     gf_buffer_text(t, "}");
 }
 
@@ -66,17 +53,17 @@ static void histogram(struct gf_buffer *t, const struct gf_histogram *h)
         return;
     }
     gf_buffer_text(t, "{");
-    key(t, "kind");
+    gf_json_key(t, "kind");
     gf_buffer_json(t, h->kind == GF_BINS_VALUES ? "values" : "range");
     real(t, "low", h->low);
     real(t, "high", h->high);
-    count(t, "bins", h->bins);
-    key(t, "counts");
+    gf_json_count(t, "bins", h->bins);
+    gf_json_key(t, "counts");
     for (uint32_t i = 0; i < h->bins; i++)
         gf_buffer_printf(t, "%s%llu", i == 0 ? "[" : ",", (unsigned long long)h->count[i]);
     gf_buffer_text(t, "]");
-    count(t, "below", h->below);
-    count(t, "above", h->above);
+    gf_json_count(t, "below", h->below);
+    gf_json_count(t, "above", h->above);
     gf_buffer_text(t, "}");
 }
 
@@ -90,7 +77,7 @@ static void percentiles(struct gf_buffer *t, const struct gf_columns *columns,
         if (c->row->kind != GF_KIND_PERCENTILE)
             continue;
         value = gf_column_value(c, stats);
-        key(t, c->name + 1);
+        gf_json_key(t, c->name + 1);
         number(t, &value);
     }
     gf_buffer_text(t, "}");
@@ -118,7 +105,7 @@ static bool has_member(const struct gf_columns *columns, unsigned i)
 static void statistic(struct gf_report *r, const struct gf_stats *stats, const struct gf_column *c)
 {
     struct gf_value value = gf_column_value(c, stats);
-    key(r->out, column_key(c));
+    gf_json_key(r->out, column_key(c));
     if (c->row->kind == GF_KIND_PERCENTILE)
         percentiles(r->out, r->columns, stats);
     else if (value.kind == GF_VALUE_HISTOGRAM)
@@ -134,15 +121,15 @@ static void statistic(struct gf_report *r, const struct gf_stats *stats, const s
 static void members(struct gf_report *r, const struct gf_stats *stats)
 {
     struct gf_buffer *t = r->out;
-    key(t, "file");
+    gf_json_key(t, "file");
     gf_buffer_json(t, stats->file);
-    key(t, "type");
+    gf_json_key(t, "type");
     gf_buffer_json(t, gf_type_name(stats->type));
-    count(t, "width", stats->width);
-    count(t, "height", stats->height);
-    count(t, "depth", stats->depth);
-    count(t, "channels", stats->channels);
-    count(t, "pages", stats->pages);
+    gf_json_count(t, "width", stats->width);
+    gf_json_count(t, "height", stats->height);
+    gf_json_count(t, "depth", stats->depth);
+    gf_json_count(t, "channels", stats->channels);
+    gf_json_count(t, "pages", stats->pages);
     for (unsigned i = 0; i < GF_PARTS; i++)
         part(t, stats, i);
     for (unsigned i = 0; i < r->columns->count; i++)
@@ -153,9 +140,9 @@ static void members(struct gf_report *r, const struct gf_stats *stats)
 static void schema(struct gf_report *r)
 {
     gf_buffer_text(r->out, "{");
-    key(r->out, "schema");
+    gf_json_key(r->out, "schema");
     gf_buffer_json(r->out, GF_STATS_SCHEMA);
-    count(r->out, "ddof", r->options->ddof);
+    gf_json_count(r->out, "ddof", r->options->ddof);
 }
 
 static void begin_document(struct gf_report *r)

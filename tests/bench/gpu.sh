@@ -59,12 +59,12 @@ build_all()
     if ! { cmake -S "$root" -B "$build/cmake" -DCMAKE_BUILD_TYPE=Release -DGPUFILT_TEST_HOOKS=ON -DGPUFILT_CUDA=ON \
         -DCMAKE_CUDA_ARCHITECTURES="$arch" -DCMAKE_BUILD_RPATH='$ORIGIN/lib' \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags &&
-        cmake --build "$build/cmake" --target gpufilt check_backend check_measure -j "$jobs"; } >"$build/cmake.log" 2>&1; then
+        cmake --build "$build/cmake" --target gpufilt check_backend check_measure check_ladder -j "$jobs"; } >"$build/cmake.log" 2>&1; then
         grep -E 'error|Error' "$build/cmake.log" | head -20
         die 'the build failed'
     fi
     bash "$root/tests/check_host_calls.sh" "$build"/cmake/cuda/CMakeFiles/gpufilt_cuda.dir/*.o || exit 2
-    cp "$build/cmake/gpufilt" "$build/cmake/check_backend" "$build/cmake/check_measure" "$run"
+    cp "$build"/cmake/{gpufilt,check_backend,check_measure,check_ladder} "$run"
     carry_libraries "$build/cmake/gpufilt"
     gcc -std=c17 -O2 -D_GNU_SOURCE -I"$root/src" -c "$here/bench_rows.c" -o "$build/bench_rows.o" || die 'bench_rows.c'
     bench bench_kernels --fmad=false -DGF_DEVICE=gf_cuda -I"$root/src" -I"$root/cuda" "$build/bench_rows.o" "$core" \

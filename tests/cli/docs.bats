@@ -51,22 +51,43 @@ run_lines()
     sed -n 's/^\.Dl \$ \(gpufilt .*\)/\1/p' "$tests/../man/gpufilt-mask.5" | sed 's/\\-/-/g; s/\\&//g' | run_lines mask 1
 }
 
+@test "the examples of gpufilt-bench(1) work" {
+    sed -n 's/^\.Dl \(gpufilt .*\)/\1/p' "$tests/../man/gpufilt-bench.1" | sed 's/\\-/-/g; s/\\&//g' | run_lines bench 5
+}
+
 @test "the examples of --help work" {
     local command
-    for command in blur correlate convolve convert stats info masks devices selftest help; do
+    for command in blur correlate convolve convert stats info masks devices selftest bench help; do
         "$GPUFILT" "$command" --help | sed -n '/^Examples:/,/^$/s/^  \(gpufilt .*\)/\1/p'
     done >lines
     "$GPUFILT" --help | sed -n '/^Examples:/,/^$/s/^  \(gpufilt .*\)/\1/p' >>lines
     run_lines help 15 <lines
 }
 
+# long_options: the names of the rows on standard input.
+long_options()
+{
+    sed -n 's/^OPTION([A-Z0-9_]*, [^,]*, "\([^"]*\)".*/\1/p' | sort -u
+}
+
+# said_options PAGE...: the long options that the pages name.
+said_options()
+{
+    sed 's/\\-/-/g' "$@" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort -u
+}
+
 @test "every option is in the man page, and no other" {
-    local page
-    page=$(sed 's/\\-/-/g' "$tests/../man/gpufilt.1")
-    sed -n 's/^OPTION([A-Z0-9_]*, [^,]*, "\([^"]*\)".*/\1/p' "$tests/../src/options.def" | sort -u >table
-    grep -o 'Fl Fl [a-z0-9-]*' <<<"$page" | sed 's/Fl Fl //' | sort -u >page
+    local rows=$tests/../src/options.def
+    # Options of bench alone are in its own page.
+    grep '^OPTION(' "$rows" | grep -v ', BENCH, "' | long_options >table
+    said_options "$tests/../man/gpufilt.1" >page
     [ -s table ] || fail "no options found in options.def"
     diff table page >difference || { cat difference >&2; fail "options.def and gpufilt.1 differ"; }
+    grep '^OPTION(' "$rows" | grep -E '[ |]BENCH,' | long_options >table
+    grep -A1 '^OPTION(JSON' "$rows" | grep -q '| BENCH,' || fail 'the row of --json has changed'
+    sort -u table <(echo json) >table2
+    said_options "$tests/../man/gpufilt-bench.1" >page
+    diff table2 page >difference || { cat difference >&2; fail "options.def and gpufilt-bench.1 differ"; }
 }
 
 @test "the man pages are clean" {
@@ -79,7 +100,7 @@ run_lines()
 
 @test "every command and every border is in gpufilt(1)" {
     local word
-    for word in blur correlate convolve convert stats info masks devices selftest help; do
+    for word in blur correlate convolve convert stats info masks devices selftest bench help; do
         grep -q "^\.It Cm $word" "$tests/../man/gpufilt.1" || fail "$word is not in gpufilt(1)"
     done
     for word in $(sed -n 's/^ *X([A-Z0-9]*, "\([a-z0-9]*\)", .*/\1/p' "$tests/../src/border.h"); do
