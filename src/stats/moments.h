@@ -18,7 +18,8 @@
  * narrow types do not need: theirs is exact nearly always. What follows is double-double
  * arithmetic (unevaluated sums of two doubles; Dekker 1971, error bounds by Joldes, Muller and
  * Popescu 2017), moved to a common centre when two parts are merged. A centre lies within 6 ranges
- * of the data from every sample, so subtracting sum(d)^2 / n from n samples' sum(d*d) loses at most log2(n) + 7 of 106 bits.
+ * of the data from every sample, so subtracting sum(d)^2 / n from n samples' sum(d*d) loses at
+ * most log2(n) + 7 of 106 bits.
  *
  * Each sum carries a bound of its error. Where that is not far below an ulp of what is asked for
  * (sums that cancel to nearly nothing, doubles beyond 2^400), gf_moments_finish says so and the
