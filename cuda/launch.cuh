@@ -36,8 +36,18 @@ struct launched {
 
 /* The calling thread's next launch goes to *first; NULL: no more. For who calls code that launches
  * kernels of its own choice, and wants to tell of it. */
-void watch_launch(struct launched *first);
-void note_launch(const struct launched &launched);
+inline thread_local struct launched *launch_watched;
+inline void watch_launch(struct launched *first)
+{
+    launch_watched = first;
+    if (first != nullptr)
+        *first = {};
+}
+inline void note_launch(const struct launched &launched)
+{
+    if (launch_watched != nullptr && launch_watched->function == nullptr)
+        *launch_watched = launched;
+}
 
 /* Launches kernel(arguments...); the arguments are converted to the kernel's parameters.
  * Shared memory beyond 48 KiB is asked for where a kernel needs it. */
