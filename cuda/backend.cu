@@ -32,6 +32,9 @@ namespace {
 constexpr uint64_t MARGIN = 64 << 20;
 constexpr uint64_t MARGIN_SHARE = 16;
 
+/* Of the memory for buffers, what a measurer may take where it would like more. */
+constexpr uint64_t MEASURED_SHARE = 4;
+
 /* Constant memory holds one plan's mask, so one plan at a time runs on a device. */
 struct owner {
     pthread_mutex_t mutex;
@@ -81,22 +84,32 @@ unsigned mask_arrays(struct state *s, struct array list[8])
     return n;
 }
 
-/* Copies the mask into one block; *bytes of it. */
-cudaError_t upload_mask(struct state *s, uint64_t *bytes)
+uint64_t array_bytes(const struct array *a) { return gf_ceil_div(a->bytes, 16) * 16; }
+
+/* What is there as long as the state: the counters, and the mask in one block. */
+cudaError_t make_fixed(struct state *s)
 {
     struct array list[8];
-    unsigned n = mask_arrays(s, list);
-    uint64_t at = 0;
+    const unsigned n = mask_arrays(s, list);
+    const uint64_t counts_bytes = 3 * sizeof *s->counts;
+    uint64_t mask_bytes = 0, at = 0;
+    void *block;
 
-    *bytes = 0;
     for (unsigned i = 0; i < n; i++)
-        *bytes += gf_ceil_div(list[i].bytes, 16) * 16;
+        mask_bytes += array_bytes(&list[i]);
+    s->fixed_bytes = counts_bytes + mask_bytes;
+    if (s->plan->gpu_memory > 0 && s->fixed_bytes > s->plan->gpu_memory)
+        return cudaErrorMemoryAllocation;
+    GF_CALL(cudaMalloc(&block, counts_bytes));
+    s->counts = static_cast<unsigned long long *>(block);
+    GF_CALL(cudaMallocHost(&block, counts_bytes));
+    s->host_counts = static_cast<unsigned long long *>(block);
     if (n == 0)
         return cudaSuccess;
-    GF_CALL(cudaMalloc(&s->mask_block, *bytes));
+    GF_CALL(cudaMalloc(&s->mask_block, mask_bytes));
     for (unsigned i = 0; i < n; i++) {
         *list[i].to = static_cast<char *>(s->mask_block) + at;
-        at += gf_ceil_div(list[i].bytes, 16) * 16;
+        at += array_bytes(&list[i]);
         GF_CALL(cudaMemcpyAsync(*list[i].to, list[i].from, list[i].bytes,
                                 cudaMemcpyHostToDevice, s->compute));
     }
@@ -121,12 +134,12 @@ cudaError_t make_streams(struct state *s)
     return cudaSuccess;
 }
 
-cudaError_t set_limit(struct state *s, uint64_t mask_bytes)
+cudaError_t set_limit(struct state *s)
 {
     size_t available, total;
 
     if (s->plan->gpu_memory > 0) {
-        s->limit = s->plan->gpu_memory - gf_min(s->plan->gpu_memory, mask_bytes);
+        s->limit = s->plan->gpu_memory - s->fixed_bytes;
         return cudaSuccess;
     }
     GF_CALL(cudaMemGetInfo(&available, &total));
@@ -136,18 +149,10 @@ cudaError_t set_limit(struct state *s, uint64_t mask_bytes)
 
 cudaError_t start(struct state *s)
 {
-    uint64_t mask_bytes;
-    void *block;
-
     GF_CALL(device_start(&s->device));
     GF_CALL(make_streams(s));
-    GF_CALL(cudaMalloc(&block, 3 * sizeof *s->counts));
-    s->counts = static_cast<unsigned long long *>(block);
-    GF_CALL(cudaMallocHost(&block, 3 * sizeof *s->host_counts));
-    s->host_counts = static_cast<unsigned long long *>(block);
-    GF_CALL(upload_mask(s, &mask_bytes));
-    s->mask_bytes = mask_bytes;
-    return set_limit(s, mask_bytes);
+    GF_CALL(make_fixed(s));
+    return set_limit(s);
 }
 
 /* Waits until nothing is in flight, whatever went wrong, so that the caller's buffers and
@@ -193,6 +198,30 @@ void close(void *state)
     gf_free(s);
 }
 
+/* ---- what it takes at least ---- */
+
+const struct shape least_shape = {1, 1, 1};
+
+uint64_t output_row(const struct state *s) { return s->plan->out.width * s->plan->out.channels; }
+
+enum gf_status no_room(const struct state *s, struct gf_error *e)
+{
+    const bool measured = s->measuring != nullptr;
+    uint64_t bytes = sum_of(shape_bytes(s, &least_shape), s->fixed_bytes);
+
+    if (measured)
+        bytes = sum_of(bytes, gather_plan(s->measuring, output_row(s), 0));
+    return no_memory(e, &s->device, "one row of the output takes", bytes,
+                     measured ? "with all that it reads, the mask and the statistics"
+                              : "with all that it reads and the mask",
+                     s->plan->gpu_memory);
+}
+
+enum gf_status failure(const struct state *s, cudaError_t error, struct gf_error *e)
+{
+    return error == cudaErrorMemoryAllocation ? no_room(s, e) : failed(e, &s->device, error);
+}
+
 bool whole_vectors(const struct state *s) { return s->in_row % 16 == 0 && s->out_row % 16 == 0; }
 
 bool choose_packed(const struct state *s)
@@ -223,7 +252,7 @@ enum gf_status open(const struct gf_plan *plan, void **state, struct gf_error *e
     s->family = family_for(plan, !s->packed || whole_vectors(s));
     error = start(s);
     if (error != cudaSuccess) {
-        enum gf_status status = failed(e, &s->device, error);
+        enum gf_status status = failure(s, error, e);
         close(s);
         return status;
     }
@@ -258,9 +287,8 @@ cudaError_t download(struct state *s, const struct job *job, const struct gf_sla
 cudaError_t measure_chunk(const struct state *s, const struct set *set,
                           const struct gf_chunk *chunk)
 {
-    const struct gf_image *out = &s->plan->out;
-    const uint64_t row = out->width * out->channels;
-    const uint64_t first = s->measured_before + (chunk->z * out->height + chunk->y) * row;
+    const uint64_t row = output_row(s), rows = chunk->z * s->plan->out.height + chunk->y;
+    const uint64_t first = s->measured_before + rows * row;
 
     return gather_rows(s->measuring, first, set->out, row, chunk->rows, chunk->planes, s->compute);
 }
@@ -367,15 +395,6 @@ void forget(struct state *s)
     owner_of(s)->serial = 0;
 }
 
-enum gf_status no_room(const struct state *s, struct gf_error *e)
-{
-    const struct shape least = {1, 1, 1};
-
-    return no_memory(e, &s->device, "one row of the output takes",
-                     sum_of(shape_bytes(s, &least), s->mask_bytes),
-                     "with all that it reads and the mask", s->plan->gpu_memory);
-}
-
 enum gf_status run(void *state, const struct gf_slab *in, struct gf_slab *out,
                    struct gf_counts *counts, struct gf_error *e)
 {
@@ -399,10 +418,8 @@ enum gf_status run(void *state, const struct gf_slab *in, struct gf_slab *out,
         (void)cudaGetLastError();
     }
     pthread_mutex_unlock(&owner->mutex);
-    if (error == cudaErrorMemoryAllocation)
-        status = no_room(s, e);
-    else if (error != cudaSuccess)
-        status = failed(e, &s->device, error);
+    if (error != cudaSuccess)
+        status = failure(s, error, e);
     else if (stopped)
         status = GF_ESIGNAL;
     if (status != GF_OK)
@@ -413,12 +430,16 @@ enum gf_status run(void *state, const struct gf_slab *in, struct gf_slab *out,
     return GF_OK;
 }
 
+/* The measurer may have a share of the memory, so that it is given enough samples at a time. */
 void watch(void *state, void *measuring)
 {
     struct state *s = static_cast<struct state *>(state);
+    const uint64_t beside = s->limit - gf_min(s->limit, shape_bytes(s, &least_shape));
 
     s->measuring = measuring;
     s->measured_before = gather_taken(measuring);
+    s->limit -= gf_min(s->limit, gather_plan(measuring, output_row(s),
+                                             gf_min(s->limit / MEASURED_SHARE, beside)));
 }
 
 /* ---- host memory ---- */

@@ -13,44 +13,63 @@ namespace {
 /* Enough for the launches to cost little beside what they do. */
 constexpr uint64_t GATHERED_BYTES = UINT64_C(16) << 20;
 
+/* A call that fails leaves everything as it was, so that all of this may be tried again. */
+
 cudaError_t hand_on(void *measuring, uint64_t count, cudaStream_t stream)
+{
+    struct gather *g = measure_gather(measuring);
+
+    if (count == 0)
+        return cudaSuccess;
+    GF_CALL(measure_queue(measuring, g->samples + g->start * measure_bytes(measuring), count,
+                          stream));
+    g->start += count;
+    g->held -= count;
+    return cudaSuccess;
+}
+
+/* Moves what was not handed on, less than a leaf, to the beginning of the buffer. At least a leaf
+ * went before it, so that these do not overlap. */
+cudaError_t move_held(void *measuring, cudaStream_t stream)
 {
     struct gather *g = measure_gather(measuring);
     const uint64_t bytes = measure_bytes(measuring);
 
-    if (count == 0)
-        return cudaSuccess;
-    GF_CALL(measure_queue(measuring, g->samples, count, stream));
-    g->held -= count;
-    if (g->held == 0)
-        return cudaSuccess;
-    /* Less than a leaf is left, and at least one goes, so that these do not overlap. */
-    return cudaMemcpyAsync(g->samples, g->samples + count * bytes, g->held * bytes,
-                           cudaMemcpyDeviceToDevice, stream);
+    if (g->start > 0 && g->held > 0)
+        GF_CALL(cudaMemcpyAsync(g->samples, g->samples + g->start * bytes, g->held * bytes,
+                                cudaMemcpyDeviceToDevice, stream));
+    g->start = 0;
+    return cudaSuccess;
 }
 
 /* Room for a row beside what does not fill a leaf. */
+uint64_t least_room(uint64_t row_samples) { return row_samples + GF_LEAF; }
+
 cudaError_t make_room(void *measuring, uint64_t row_samples, cudaStream_t stream)
 {
     struct gather *g = measure_gather(measuring);
     const uint64_t bytes = measure_bytes(measuring);
-    const uint64_t room = gf_max(GATHERED_BYTES / bytes, row_samples) + GF_LEAF;
+    cudaError_t error = cudaSuccess;
     void *block;
 
-    if (g->room >= row_samples + GF_LEAF)
+    if (g->room >= least_room(row_samples))
         return cudaSuccess;
-    GF_CALL(cudaMalloc(&block, room * bytes));
-    char *before = g->samples;
-    g->samples = static_cast<char *>(block);
-    g->room = room;
-    if (before == nullptr)
-        return cudaSuccess;
-    cudaError_t error = cudaMemcpyAsync(block, before, g->held * bytes, cudaMemcpyDeviceToDevice,
-                                        stream);
+    GF_CALL(cudaMalloc(&block, g->planned * bytes));
+    if (g->held > 0)
+        error = cudaMemcpyAsync(block, g->samples + g->start * bytes, g->held * bytes,
+                                cudaMemcpyDeviceToDevice, stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
-    (void)cudaFree(before);
-    return error;
+    if (error != cudaSuccess) {
+        (void)cudaFree(block);
+        return error;
+    }
+    if (g->samples != nullptr)
+        (void)cudaFree(g->samples);
+    g->samples = static_cast<char *>(block);
+    g->room = g->planned;
+    g->start = 0;
+    return cudaSuccess;
 }
 
 /* Rows of one plane. */
@@ -61,6 +80,7 @@ cudaError_t gather_plane(void *measuring, struct rows from, uint64_t row_samples
     const uint64_t bytes = measure_bytes(measuring);
 
     while (rows > 0) {
+        GF_CALL(move_held(measuring, stream));
         uint64_t n = gf_min(rows, (g->room - g->held) / row_samples);
         struct rows to = {g->samples + g->held * bytes, row_samples * bytes, 0};
         GF_CALL(copy_rows(to, from, row_samples * bytes, n, 1, cudaMemcpyDeviceToDevice, stream));
@@ -74,6 +94,25 @@ cudaError_t gather_plane(void *measuring, struct rows from, uint64_t row_samples
     return cudaSuccess;
 }
 
+}
+
+uint64_t gather_plan(void *measuring, uint64_t row_samples, uint64_t most)
+{
+    struct gather *g = measure_gather(measuring);
+    const uint64_t bytes = measure_bytes(measuring), least = least_room(row_samples);
+    /* A buffer that is too small is there until what it holds is in the new one. */
+    const uint64_t before = g->room < least ? g->room : 0;
+    uint64_t taken;
+
+    g->planned = gf_max(GATHERED_BYTES / bytes, row_samples) + GF_LEAF;
+    if (g->room >= least)
+        g->planned = g->room;
+    for (;;) {
+        taken = measure_memory(measuring, g->planned) + (g->planned + before) * bytes;
+        if (taken <= most || g->planned <= least || g->room >= least)
+            return taken;
+        g->planned = gf_max(g->planned / 2, least);
+    }
 }
 
 cudaError_t gather_rows(void *measuring, uint64_t first, const struct rows &from,

@@ -10,9 +10,16 @@ namespace GF_DEVICE {
 /* A measurer has one, zeroed at first. */
 struct gather {
     char *samples;              /* device */
-    uint64_t room, held;        /* samples */
+    uint64_t room;              /* samples */
+    uint64_t start, held;       /* those held, from `start` on */
+    uint64_t planned;           /* samples that there will be room for */
     uint64_t taken;             /* of the sequence so far: those held and all before them */
 };
+
+/* Before the first rows of this length: plans a buffer of the size that speed asks for, or a
+ * smaller one so that the measurer takes no more than `most` bytes of the device's memory, but
+ * always one that a row fits in. Returns the bytes that it will take, all in all. */
+uint64_t gather_plan(void *measuring, uint64_t row_samples, uint64_t most);
 
 /* Takes `planes` times `rows` rows of `row_samples` samples each, of which `first` is the index of
  * the first in the sequence of the measurer whose open() made `measuring`. What was taken before is

@@ -63,6 +63,8 @@ struct state {
     uint64_t limit;             /* samples of a chunk, at most */
     uint64_t chunk;             /* samples that the sets' buffers hold */
     uint64_t fed;
+    bool torn;                  /* some samples are in some of the counters alone: to try again
+                                 * would count them twice */
     struct gather gather;
     uint64_t *prefix;           /* on the device, as the next two are */
     unsigned long long *keys, *range;
@@ -301,6 +303,8 @@ cudaError_t make_counters(struct state *s)
 cudaError_t start(struct state *s)
 {
     GF_CALL(device_start(&s->device));
+    if (s->limit == 0)
+        return cudaErrorMemoryAllocation;
     GF_CALL(make_streams(s));
     GF_CALL(find_limits(s));
     GF_CALL(make_counters(s));
@@ -373,8 +377,6 @@ enum gf_status open(const struct gf_measure *measure, void **state, struct gf_er
     cudaError_t error = start(s);
     if (error != cudaSuccess)
         status = failure(s, error, e);
-    else if (s->limit == 0)
-        status = no_room(s, e);
     if (status == GF_OK)
         *state = s;
     else
@@ -429,9 +431,12 @@ cudaError_t queue(struct state *s, struct set *set, const void *samples, uint64_
 {
     const struct gf_measure *m = s->measure;
 
+    if (s->torn)
+        return cudaErrorMemoryAllocation;
     set->first = s->fed;
     if (m->moments)
         GF_CALL(queue_moments(s, set, samples, count, stream));
+    s->torn = s->count.prefixes > 0 || m->range.bins > 0;
     if (s->count.prefixes > 0)
         GF_CALL(launch_keys(&s->key_device, m->type, &s->count, samples, count, s->prefix, s->keys,
                             stream));
@@ -440,6 +445,7 @@ cudaError_t queue(struct state *s, struct set *set, const void *samples, uint64_
                              stream));
     GF_CALL(cudaEventRecord(set->measured, stream));
     set->busy = true;
+    s->torn = false;
     s->fed += count;
     return cudaSuccess;
 }
@@ -704,8 +710,17 @@ uint64_t measure_bytes(const void *state)
     return gf_type_bytes(static_cast<const struct state *>(state)->measure->type);
 }
 
+uint64_t measure_memory(const void *state, uint64_t samples)
+{
+    const struct state *s = static_cast<const struct state *>(state);
+    const uint64_t pieces = gf_ceil_div(samples, piece_samples(s->measure->type));
+
+    return fixed_bytes(s) + (s->measure->moments ? SETS * results_bytes(pieces) : 0);
+}
+
 }
 
 extern "C" const struct gf_measurer GF_MEASURER = {
-    GF_BACKEND_NAME, GF_DEVICE::open, GF_DEVICE::feed, GF_DEVICE::finish, GF_DEVICE::close,
+    GF_BACKEND_NAME, GF_DEVICE::open, GF_DEVICE::feed, nullptr, GF_DEVICE::finish,
+    GF_DEVICE::close,
 };

@@ -91,13 +91,15 @@ cudaError_t launch_range(const struct key_device *device, enum gf_type type,
 /* As feed() of the measurer whose open() made `state`, for samples that are in the device's
  * memory: everything is queued on `stream`, nothing is waited for, and what `stream` does later may
  * write over the samples. At most MOST_QUEUED samples, aligned to 16 bytes.
- * cudaErrorMemoryAllocation: nothing was queued. */
+ * cudaErrorMemoryAllocation: it may be tried again. */
 constexpr uint64_t MOST_QUEUED = UINT64_C(1) << 31;
 cudaError_t measure_queue(void *state, const void *samples, uint64_t count, cudaStream_t stream);
 
-/* For gather.cu: the measurer's gather, and the bytes of its samples. */
+/* For gather.cu: the measurer's gather, the bytes of its samples, and those that it takes on the
+ * device itself when it is given at most so many samples at a time. */
 struct gather *measure_gather(void *state);
 uint64_t measure_bytes(const void *state);
+uint64_t measure_memory(const void *state, uint64_t samples);
 
 }
 

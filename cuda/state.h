@@ -36,13 +36,14 @@ struct state {
     bool packed;
 
     void *mask_block;                   /* all arrays of `mask` */
-    uint64_t mask_bytes;
+    uint64_t fixed_bytes;               /* of mask_block and counts */
     struct gf_device_mask mask;
     cudaStream_t upload, compute, download;
     cudaEvent_t finished;
     unsigned long long *counts, *host_counts; /* three, as in chunk.h; host: pinned */
 
-    uint64_t limit;                     /* bytes of buffers; falls when the device has less */
+    uint64_t limit;                     /* bytes of buffers; falls when the device has less, or a
+                                         * measurer takes some */
     struct shape shape;                 /* what is allocated */
     struct set set[SETS];
     void *work;

@@ -155,6 +155,7 @@ enum gf_status make_state(unsigned gpu, struct ladder_state **state, struct gf_e
 
 #ifdef GF_SIMT
     simt::ignore_visible();
+    simt::stop_when([] { return gf_signal_pending() != 0; });
 #endif
     GF_TRY(gf_allocate(&block, 1, sizeof *s, "the ladder", e));
     memset(block, 0, sizeof *s);
@@ -383,6 +384,8 @@ enum gf_status ladder_failed(const struct ladder_state *s, cudaError_t error, ui
     size_t available = 0, total = 0;
     enum gf_status status;
 
+    if (gf_signal_pending() != 0)
+        return GF_ESIGNAL;
     if (error != cudaErrorMemoryAllocation || needed == 0) {
         status = failed(e, &s->device, error);
         char *advice = e != nullptr ? strstr(e->text, cpu) : nullptr;

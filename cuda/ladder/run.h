@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "bench/expect.h"
+#include "signals.h"
 }
 
 namespace GF_DEVICE {
@@ -72,7 +73,7 @@ struct ladder_state {
     float mask[GF_EXPECT_MOST_TAPS];
 };
 
-/* GF_EMEMORY with the bytes that were needed, or GF_EDEVICE. */
+/* GF_EMEMORY with the bytes that were needed, or GF_EDEVICE; GF_ESIGNAL when that is why. */
 enum gf_status ladder_failed(const struct ladder_state *s, cudaError_t error, uint64_t needed,
                              struct gf_error *e);
 

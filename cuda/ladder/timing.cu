@@ -45,8 +45,11 @@ cudaError_t time_all(struct ladder_state *s, const struct ladder_version *v,
         GF_CALL(time_one(s, v, clock, &one));
         warm += one;
     }
-    for (float &time : *times)
+    for (float &time : *times) {
+        if (gf_signal_pending() != 0)
+            return cudaErrorUnknown; /* ladder_failed() knows what it means */
         GF_CALL(time_one(s, v, clock, &time));
+    }
     return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
  * odd one the last block comes first). A fiber whose thread has returned takes the next one that
  * has not begun, so that a kernel without barriers needs one fiber. */
 #include "async.h"
+#include "control.h"
 #include "counter.h"
 #include "machine_internal.h"
 #include "memory.h"
@@ -520,6 +521,10 @@ static bool run_block(uint3 block)
     return failure.error == cudaSuccess;
 }
 
+static bool (*stop_asked)();
+
+void stop_when(bool (*asked)()) { stop_asked = asked; }
+
 cudaError_t run_grid(const struct kernel_call *call, dim3 grid, dim3 block, size_t shared)
 {
     const char *seed = test_variable("GPUFILT_TEST_SIMT_ORDER");
@@ -532,6 +537,8 @@ cudaError_t run_grid(const struct kernel_call *call, dim3 grid, dim3 block, size
     race_launch(shared);
     uint64_t count = uint64_t(grid.x) * grid.y * grid.z;
     for (uint64_t i = 0; i < count; i++) {
+        if (stop_asked != nullptr && stop_asked())
+            return cudaErrorLaunchFailure;
         uint64_t n = order_seed % 2 ? count - 1 - i : i;
         uint3 at = {static_cast<unsigned>(n % grid.x), static_cast<unsigned>(n / grid.x % grid.y),
                     static_cast<unsigned>(n / grid.x / grid.y)};

@@ -22,6 +22,9 @@ void fail_at(unsigned long long n, api::cudaError_t error, bool sticky);
  * waited for: how many. Each kind is printed on a line. With test hooks also done when the
  * process ends, whose exit status then is 97. */
 size_t leaks();
+/* Asked before each block: when it answers true, the launch ends with cudaErrorLaunchFailure and
+ * nothing is printed. NULL: nobody is asked. */
+void stop_when(bool (*asked)());
 /* Bytes of device memory from now on. */
 void limit_memory(size_t bytes);
 /* The last line that began with "simt: ", without that; "" after clear_report(). */

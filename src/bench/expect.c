@@ -2,6 +2,7 @@
 
 #include "../alloc.h"
 #include "../cpu/pool.h"
+#include "../signals.h"
 #include "../util.h"
 
 #include <math.h>
@@ -172,6 +173,8 @@ static void sum_row(void *context, unsigned worker, uint64_t row)
     uint64_t y = row % x->out[1], z = row / x->out[1];
 
     (void)worker;
+    if (gf_signal_pending())
+        return;
     for (uint64_t begin = 0; begin < x->out[0]; begin += PIECE) {
         uint64_t count = gf_min(PIECE, x->out[0] - begin);
         double *sum = x->want + row * x->out[0] + begin;
@@ -232,6 +235,10 @@ enum gf_status gf_expect_open(const struct gf_ladder_work *work, const float *ma
     x->pool = gf_pool_open(x->threads);
     job.expect = x;
     gf_pool_run(x->pool, rows_of(x), sum_row, &job);
+    if (gf_signal_pending()) {
+        gf_expect_close(x);
+        return GF_ESIGNAL;
+    }
     *expect = x;
     return GF_OK;
 }

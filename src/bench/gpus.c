@@ -1,5 +1,7 @@
 #include "gpus.h"
 
+#include "../util.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -14,16 +16,18 @@ const struct gf_gpu gf_gpus[] = {
     {0},
 };
 
-/* Letters and digits alone, without the maker's name in front. */
+/* Without blanks and hyphens, and without the maker's and the make's name in front. */
 static void plain(char to[64], const char *name)
 {
+    static const char *const fronts[] = {"nvidia", "geforce"};
     size_t n = 0;
-    if (strncasecmp(name, "nvidia", 6) == 0)
-        name += 6;
     for (; *name && n < 63; name++)
         if (!strchr(" -_", *name))
             to[n++] = *name;
     to[n] = '\0';
+    for (size_t i = 0; i < GF_COUNT(fronts); i++)
+        if (strncasecmp(to, fronts[i], strlen(fronts[i])) == 0)
+            memmove(to, to + strlen(fronts[i]), strlen(to + strlen(fronts[i])) + 1);
 }
 
 enum gf_status gf_gpu_find(const struct gf_gpu **gpu, const char *name, struct gf_error *e)

@@ -44,7 +44,7 @@ struct gf_ladder_work {
     uint32_t taps;          /* of the mask along each axis: 3, 5, 7 or 9 in 2D; 3, 5 or 7 in 3D */
     bool valid;             /* conv3d: outputs only where the whole mask lies inside; else as many
                              * outputs as inputs, zero outside. conv2d: same size, zero outside */
-    bool stress;            /* samples near 10^3 and near 10^-3, mixed */
+    bool stress;            /* samples up to 10^3 and up to 10^-3, mixed */
     unsigned repeats;       /* timed runs after warm-up; 0: not timed */
     unsigned same_runs;     /* runs whose bits are compared */
 };

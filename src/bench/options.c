@@ -59,13 +59,16 @@ static enum gf_status take_size(struct gf_bench_options *o, const char *value, s
     const char *s = value;
     uint64_t size[3] = {1, 1, 1};
     unsigned axes = 0;
-    while (axes < 3 && gf_take_u64(&s, &size[axes]) && size[axes] >= 1 && size[axes] <= MOST_AXIS) {
+    uint64_t samples = 1;
+    bool fine = true;
+    while (fine && axes < 3 && (axes == 0 || *s++ == 'x')) {
+        fine = gf_take_u64(&s, &size[axes]) && size[axes] >= 1 && size[axes] <= MOST_AXIS &&
+               gf_mul(samples, size[axes], &samples) && samples <= INT64_MAX;
         axes++;
-        if (*s != 'x')
+        if (*s == '\0')
             break;
-        s++;
     }
-    if (axes < 2 || *s != '\0' || s[-1] == 'x')
+    if (!fine || axes < 2 || *s != '\0')
         return gf_fail(e, GF_EUSAGE, "--size '%s': expected WxH or WxHxD, each from 1 to %llu, for "
                        "example 4096x4096", value, (unsigned long long)MOST_AXIS);
     memcpy(o->size, size, sizeof size);

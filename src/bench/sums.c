@@ -3,6 +3,7 @@
 #include "alloc.h"
 #include "cpu/pool.h"
 #include "processors.h"
+#include "signals.h"
 #include "stats/wide.h"
 #include "util.h"
 
@@ -87,6 +88,8 @@ static void run_piece(void *context, unsigned worker, uint64_t i)
     const struct shares *all = context;
     uint64_t begin = i * PIECE;
 
+    if (gf_signal_pending())
+        return;
     all->piece(all, &all->share[worker], begin, gf_min(begin + PIECE, all->n));
 }
 
@@ -132,6 +135,7 @@ static enum gf_status share_out(struct shares *all, struct share *found, double 
         gf_pool_run(pool, gf_ceil_div(all->n, PIECE), run_piece, all);
         join(all, sum);
         *found = all->share[0];
+        status = gf_signal_pending() ? GF_ESIGNAL : GF_OK;
     }
     gf_pool_close(pool);
     for (unsigned i = 0; all->share != NULL && i < all->threads; i++) {

@@ -26,10 +26,11 @@ struct collecting {
     struct gf_stats *stats;
     bool small;                 /* keys of 16 bits at most: one count of them tells everything */
     bool ordered;               /* ranks are looked for */
-    bool few;                   /* ranks are found by sorting */
+    bool few;                   /* ranks and values are found by sorting */
     struct gf_order order;
     uint64_t *keys;             /* counts of the pass under way; of few samples the keys */
     uint64_t few_keys;          /* how many of them so far */
+    bool few_values;            /* the entropy is that of few keys, and there is no histogram */
 };
 
 /* ---- exact sums ---- */
@@ -120,11 +121,11 @@ static enum gf_status measure_pass(struct collecting *c, const struct gf_measure
     void *state = NULL;
     enum gf_status status = wanted ? m->open(measure, &state, e) : GF_OK;
     if (wanted)
-        sinks[count++] = (struct gf_sink){m->feed, state, m->name};
+        sinks[count++] = (struct gf_sink){m->feed, m->pull, state, m->name};
     if (exact)
-        sinks[count++] = (struct gf_sink){exact_feed, exact, NULL};
+        sinks[count++] = (struct gf_sink){.feed = exact_feed, .state = exact};
     if (c->few && measure->moments)
-        sinks[count++] = (struct gf_sink){few_feed, c, NULL};
+        sinks[count++] = (struct gf_sink){.feed = few_feed, .state = c};
     if (status == GF_OK)
         status = c->source->run(c->source->of, sinks, count, e);
     if (status == GF_OK && wanted)
@@ -161,14 +162,20 @@ static bool has_values(const struct collecting *c)
     return c->small && c->source->type != GF_F16 && !c->options->bins && !c->options->range_given;
 }
 
-/* No bins can be made: an error where they are to be shown, else there is no entropy. */
-static enum gf_status no_bins(const struct collecting *c, double low, double high, uint32_t bins,
-                              struct gf_error *e)
+/* Or else only its entropy is wanted. */
+static bool shows_histogram(const struct collecting *c)
 {
     bool shown = c->options->plot || c->options->plot_file;
     for (unsigned i = 0; i < c->needs->count; i++)
         shown = shown || c->needs->column[i].row->kind == GF_KIND_HISTOGRAM;
-    if (!shown)
+    return shown;
+}
+
+/* No bins can be made: an error where they are to be shown, else there is no entropy. */
+static enum gf_status no_bins(const struct collecting *c, double low, double high, uint32_t bins,
+                              struct gf_error *e)
+{
+    if (!shows_histogram(c))
         return GF_OK;
     return gf_fail(e, GF_EFEATURE, "%s: values from %g to %g have no %u even bins; give --range "
                    "LOW,HIGH, or fewer with --bins", c->source->name, low, high, bins);
@@ -196,29 +203,47 @@ static enum gf_status new_even_histogram(struct collecting *c, struct gf_error *
     return new_histogram(c, GF_BINS_RANGE, bins, low, high, e);
 }
 
-/* From the count of every value. */
+static void count_key(struct collecting *c, uint64_t key, uint64_t count)
+{
+    struct gf_histogram *h = &c->stats->histogram;
+    const double step = (h->high - h->low) / h->bins;
+    const int64_t bin = h->kind == GF_BINS_VALUES
+                            ? (int64_t)key
+                            : gf_range_bin(gf_key_value(c->source->type, key), h->low, h->high,
+                                           step, h->bins);
+    *(bin < 0 ? &h->below : bin == h->bins ? &h->above : &h->count[bin]) += count;
+}
+
+/* Of keys of 16 bits at most: from their counts, or from few keys. */
 static enum gf_status histogram_of_keys(struct collecting *c, struct gf_error *e)
 {
     const struct gf_type_row *row = gf_type_row(c->source->type);
     const uint32_t keys = row->bytes == 1 ? 256 : GF_KEY_BINS;
-    struct gf_histogram *h = &c->stats->histogram;
-    double step;
-    if (has_values(c)) {
+    if (has_values(c))
         GF_TRY(new_histogram(c, GF_BINS_VALUES, keys, row->lowest, row->highest, e));
-        memcpy(h->count, c->keys, keys * sizeof *h->count);
+    else
+        GF_TRY(new_even_histogram(c, e));
+    if (c->stats->histogram.kind == GF_BINS_NONE)
         return GF_OK;
-    }
-    GF_TRY(new_even_histogram(c, e));
-    if (h->kind == GF_BINS_NONE)
-        return GF_OK;
-    step = (h->high - h->low) / h->bins;
-    for (uint32_t key = 0; key < keys; key++) {
-        double value = gf_key_value(c->source->type, key);
-        int64_t bin = c->keys[key] ? gf_range_bin(value, h->low, h->high, step, h->bins) : -1;
-        if (c->keys[key])
-            *(bin < 0 ? &h->below : bin == h->bins ? &h->above : &h->count[bin]) += c->keys[key];
-    }
+    for (uint64_t i = 0; c->few && i < c->stats->n; i++)
+        count_key(c, c->keys[i], 1);
+    for (uint32_t key = 0; !c->few && key < keys; key++)
+        if (c->keys[key] > 0)
+            count_key(c, key, c->keys[key]);
     return GF_OK;
+}
+
+/* The entropy of the values of few samples, whose sorted keys give way to how often each of them
+ * occurs: what is not there is not gone through. */
+static double entropy_of_few(struct collecting *c)
+{
+    uint64_t values = 0, first = 0;
+    for (uint64_t i = 0; i < c->stats->n; i++)
+        if (i + 1 == c->stats->n || c->keys[i + 1] != c->keys[i]) {
+            c->keys[values++] = i + 1 - first;
+            first = i + 1;
+        }
+    return gf_entropy(c->keys, values);
 }
 
 /* ---- order statistics ---- */
@@ -302,16 +327,16 @@ static enum gf_status take_first(struct collecting *c, const struct gf_measured 
     return c->source->place(c->source->of, m->max_at, &s->max_at, e);
 }
 
-/* Whether the first pass does: for ranks, or for the values' histogram. */
-static bool counts_keys(const struct collecting *c)
+/* Whether keys are needed of the first pass: for ranks, or for the values' histogram. */
+static bool needs_keys(const struct collecting *c)
 {
-    return (c->ordered && !c->few) || (c->needs->need_histogram && c->small);
+    return c->ordered || (c->needs->need_histogram && c->small);
 }
 
 /* For the first pass. */
 static enum gf_status new_keys(struct collecting *c, struct gf_error *e)
 {
-    const uint64_t count = counts_keys(c) ? GF_KEY_BINS : c->few ? c->source->most : 0;
+    const uint64_t count = c->few ? c->source->most : needs_keys(c) ? GF_KEY_BINS : 0;
     void *block;
     GF_TRY(gf_allocate(&block, count, sizeof *c->keys, c->source->name, e));
     c->keys = memset(block, 0, count * sizeof *c->keys);
@@ -325,7 +350,7 @@ static enum gf_status first_pass(struct collecting *c, struct gf_error *e)
     struct gf_measured measured = {0};
     struct gf_histogram *h = &c->stats->histogram;
     measure.moments = true;
-    if (counts_keys(c))
+    if (needs_keys(c) && !c->few)
         measure.keys = (struct gf_key_count){1, 16 * (gf_order_levels(c->source->type) - 1), &none,
                                              c->keys};
     if (c->needs->need_histogram && !c->small && c->options->range_given) {
@@ -336,14 +361,13 @@ static enum gf_status first_pass(struct collecting *c, struct gf_error *e)
     h->below = measured.below;
     h->above = measured.above;
     GF_TRY(take_first(c, &measured, e));
-    if (c->ordered && c->stats->n > 0) {
+    if (c->ordered && c->stats->n > 0)
         begin_order(c);
-        if (c->few)
-            sort_few(c);
-        else
-            gf_order_next(&c->order, &none, 1, c->keys);
-    }
-    return c->needs->need_histogram && c->small ? histogram_of_keys(c, e) : GF_OK;
+    if (c->few)
+        sort_few(c);
+    else if (c->ordered && c->stats->n > 0)
+        gf_order_next(&c->order, &none, 1, c->keys);
+    return c->needs->need_histogram && c->small && !c->few_values ? histogram_of_keys(c, e) : GF_OK;
 }
 
 /* Counts the keys of one pass's prefixes, some at a time; the first time with what else is to
@@ -377,7 +401,7 @@ static enum gf_status later_passes(struct collecting *c, struct exact_sums *exac
     struct gf_measure measure = new_measure(c);
     struct gf_measured measured = {0};
     struct gf_histogram *h = &c->stats->histogram;
-    bool even = c->needs->need_histogram && h->kind == GF_BINS_NONE;
+    bool even = c->needs->need_histogram && !c->few_values && h->kind == GF_BINS_NONE;
     bool ordered = c->ordered && c->stats->n > 0;
     if (even) {
         GF_TRY(new_even_histogram(c, e));
@@ -417,8 +441,10 @@ static enum gf_status collect(struct collecting *c, struct gf_error *e)
         GF_TRY(status);
     }
     take_percentiles(c);
-    c->stats->entropy = c->needs->need_histogram
-                            ? gf_entropy(c->stats->histogram.count, c->stats->histogram.bins) : NAN;
+    c->stats->entropy = c->few_values ? entropy_of_few(c)
+                        : c->needs->need_histogram
+                            ? gf_entropy(c->stats->histogram.count, c->stats->histogram.bins)
+                            : NAN;
     return GF_OK;
 }
 
@@ -443,8 +469,8 @@ enum gf_status gf_collect(const struct gf_source *source, const struct gf_stats_
                            .stats = stats, .small = gf_order_levels(source->type) == 1,
                            .ordered = needs->need_median || needs->percentiles > 0};
     enum gf_status status;
-    c.few = c.ordered && !(c.small && needs->need_histogram) && source->most > 0 &&
-            source->most <= FEW;
+    c.few = needs_keys(&c) && source->most > 0 && source->most <= FEW;
+    c.few_values = c.few && needs->need_histogram && has_values(&c) && !shows_histogram(&c);
     stats->type = source->type;
     stats->ddof = options->ddof;
     status = collect(&c, e);

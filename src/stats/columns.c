@@ -323,7 +323,7 @@ void gf_place_axes(struct gf_axis axis[GF_AXES], const struct gf_stats *stats,
     axis[0] = (struct gf_axis){place->x, true};
     axis[1] = (struct gf_axis){place->y, true};
     /* Where rows are divided by an axis the first has a place on it, as the others have. */
-    axis[2] = (struct gf_axis){place->z, stats->depth > 1 || place->z > 0 ||
+    axis[2] = (struct gf_axis){place->z, stats->depth > 1 || stats->volume || place->z > 0 ||
                                          stats->slice != GF_NO_PART};
     axis[3] = (struct gf_axis){place->channel, stats->channels > 1 || place->channel > 0 ||
                                                stats->channel != GF_NO_PART};

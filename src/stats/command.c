@@ -18,6 +18,7 @@ static void describe(const struct gf_sequence *s, struct gf_stats *stats)
     stats->width = box.size[0];
     stats->height = box.size[1];
     stats->depth = box.size[2];
+    stats->volume = gf_rows_image(s->rows, s->first_image)->depth > 1;
     stats->channels = gf_rows_image(s->rows, s->first_image)->channels;
     stats->pages = s->images;
 }
@@ -196,8 +197,7 @@ static enum gf_status measure_files(struct gf_stats_session *session, size_t *fa
         enum gf_status status = measure_file(session, r->operands[i], e);
         if (status == GF_OK)
             continue;
-        if (status == GF_ESIGNAL || status == GF_EDEVICE || status == GF_EUSAGE ||
-            r->operand_count == 1)
+        if (status == GF_ESIGNAL || status == GF_EDEVICE || r->operand_count == 1)
             return status;
         gf_print_error("%s", e->text);
         ++*failed;

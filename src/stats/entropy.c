@@ -29,11 +29,11 @@ double gf_entropy(const uint64_t *count, uint64_t bins)
         n += count[i];
     if (n == 0)
         return NAN;
-    for (uint64_t i = 0; i < bins; i++) {
-        struct gf_dd term = {0, 0};
-        if (count[i] > 0)
-            term.hi = (double)count[i] * log_ratio((double)n, (double)count[i]);
-        sum = gf_dd_add(sum, term);
-    }
+    /* Adding 0 changes nothing, and most bins of few samples are empty. */
+    for (uint64_t i = 0; i < bins; i++)
+        if (count[i] > 0) {
+            const double c = (double)count[i];
+            sum = gf_dd_add(sum, (struct gf_dd){c * log_ratio((double)n, c), 0});
+        }
     return sum.hi / (double)n * 1.4426950408889634;
 }

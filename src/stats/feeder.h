@@ -4,9 +4,12 @@
 
 #include "measure.h"
 
-/* Who gets the samples: `feed` is called with the state, as measurers want it. */
+/* Who gets the samples: `feed`, or `pull` if it is not NULL and there is a supply, is called with
+ * the state, as measurers want it. */
 struct gf_sink {
     enum gf_status (*feed)(void *state, const void *samples, uint64_t count, struct gf_error *e);
+    enum gf_status (*pull)(void *state, const struct gf_supply *from, uint64_t count,
+                           struct gf_error *e);
     void *state;
     const char *device;         /* of a measurer: its name; else NULL */
 };

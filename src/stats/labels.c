@@ -263,7 +263,7 @@ static enum gf_status check_labels(const struct gf_labels *l, struct gf_error *e
 {
     const struct gf_sequence *s = l->sequence;
     if (gf_rows_images(l->rows) != gf_rows_images(s->rows))
-        return gf_fail(e, GF_EINPUT, "%s: has %llu images, %s has %llu; labels have as many",
+        return gf_fail(e, GF_EFEATURE, "%s: has %llu images, %s has %llu; labels have as many",
                        gf_rows_name(l->rows), (unsigned long long)gf_rows_images(l->rows),
                        gf_rows_name(s->rows), (unsigned long long)gf_rows_images(s->rows));
     for (uint64_t i = 0; i < gf_rows_images(l->rows); i++) {
@@ -279,8 +279,8 @@ static enum gf_status check_labels(const struct gf_labels *l, struct gf_error *e
                            label->channels == 1 ? "" : "s", gf_type_name(label->type));
         if (label->width != shape->width || label->height != shape->height ||
             label->depth != shape->depth)
-            return gf_fail(e, GF_EINPUT, "%s: is %llux%llux%llu, but %s is %llux%llux%llu; labels "
-                           "have the image's size", gf_rows_name(l->rows),
+            return gf_fail(e, GF_EFEATURE, "%s: is %llux%llux%llu, but %s is %llux%llux%llu; "
+                           "labels have the image's size", gf_rows_name(l->rows),
                            (unsigned long long)label->width, (unsigned long long)label->height,
                            (unsigned long long)label->depth, gf_rows_name(s->rows),
                            (unsigned long long)shape->width, (unsigned long long)shape->height,
@@ -315,7 +315,7 @@ static enum gf_status sort(struct gf_labels *l, struct table *t, struct gf_error
         return gf_fail(e, GF_EMEMORY, "%s: out of memory for the table of labels; raise "
                        "--max-memory", gf_rows_name(l->rows));
     if (t->used == 0)
-        return gf_fail(e, GF_EINPUT, "%s: the mask leaves no pixel, so that no label is left",
+        return gf_fail(e, GF_EFEATURE, "%s: the mask leaves no pixel, so that no label is left",
                        gf_rows_name(s->mask));
     GF_TRY(lay_out(l, t, e));
     GF_TRY(gf_allocate(&block, l->start[l->count], t->bytes, gf_rows_name(s->rows), e));

@@ -28,8 +28,8 @@ struct gf_label {
 };
 
 /* Sorts a sequence by the labels of an image of the same size, one channel, of an integer type.
- * Zero is a label like the others. GF_EINPUT, GF_EFEATURE when it is not such an image; GF_EMEMORY
- * when the samples do not fit in memory. gf_labels_free also after a failure. */
+ * Zero is a label like the others. GF_EFEATURE when it is not such an image; GF_EMEMORY when the
+ * samples do not fit in memory. gf_labels_free also after a failure. */
 enum gf_status gf_labels_sort(struct gf_labels *labels, const struct gf_sequence *sequence,
                               struct gf_rows *rows, struct gf_error *e);
 /* Accepts a zeroed struct. */

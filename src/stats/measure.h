@@ -70,6 +70,14 @@ struct gf_measured {
 
 /* ---- who does it ---- */
 
+/* A sequence that can be read at any place. */
+struct gf_supply {
+    /* Samples [first, first + count), as feed() wants them; called from several threads at once. */
+    enum gf_status (*read)(const void *of, uint64_t first, uint64_t count, void *to,
+                           struct gf_error *e);
+    const void *of;
+};
+
 struct gf_measurer {
     const char *name;           /* of the device, as --device has it */
     /* `measure` must stay as it is until close(). */
@@ -78,6 +86,11 @@ struct gf_measurer {
      * their size: a multiple of GF_LEAF except for the last call. `samples` is not looked at
      * after the return. GF_ESIGNAL soon after a signal came. */
     enum gf_status (*feed)(void *state, const void *samples, uint64_t count, struct gf_error *e);
+    /* Instead of feed(), and once: the whole sequence of `count` samples. Each thread reads what
+     * it measures, piece by piece in its own cache. A failure is that of the first piece in order.
+     * NULL where nothing is gained by that. */
+    enum gf_status (*pull)(void *state, const struct gf_supply *from, uint64_t count,
+                           struct gf_error *e);
     enum gf_status (*finish)(void *state, struct gf_measured *measured, struct gf_error *e);
     /* Accepts NULL. */
     void (*close)(void *state);

@@ -45,8 +45,8 @@ void gf_report_row(struct gf_report *report, const struct gf_stats *stats)
 
 struct gf_report_mark gf_report_mark(const struct gf_report *r)
 {
-    return (struct gf_report_mark){r->out->size, r->cells.size, r->title.size, r->histograms.size,
-                                   r->rows, r->left_out};
+    return (struct gf_report_mark){r->out->size, r->cells.size, r->histograms.size, r->rows,
+                                   r->left_out};
 }
 
 static void cut(struct gf_buffer *b, size_t size)
@@ -61,7 +61,6 @@ void gf_report_rewind(struct gf_report *r, const struct gf_report_mark *mark)
 {
     cut(r->out, mark->out);
     cut(&r->cells, mark->cells);
-    cut(&r->title, mark->title);
     cut(&r->histograms, mark->histograms);
     r->rows = mark->rows;
     r->left_out = mark->left_out;
@@ -71,10 +70,8 @@ enum gf_status gf_report_end(struct gf_report *report, struct gf_error *e)
 {
     if (layout(report->options)->end != NULL)
         layout(report->options)->end(report);
-    report->out->failed = report->out->failed || report->cells.failed ||
-                          report->histograms.failed || report->title.failed;
+    report->out->failed = report->out->failed || report->cells.failed || report->histograms.failed;
     gf_buffer_free(&report->cells);
     gf_buffer_free(&report->histograms);
-    gf_buffer_free(&report->title);
     return gf_buffer_status(report->out, "the text of the statistics", e);
 }

@@ -1,7 +1,9 @@
 /* Statistics as text for people, JSON or tables, one row after the other.
  *
  * TEXT. One row is a list, a line a statistic; several are a table with a header, a line a row.
- * Then come histograms and bars, each under its title. Real numbers have up to 10 digits.
+ * Where a table of several files would be wider than the terminal, or than 100 columns when there
+ * is none, each file has a list or table of its own. Then come histograms and bars, each under its
+ * title. Real numbers have up to 10 digits.
  *
  * JSON, strict (RFC 8259): {"schema": "gpufilt-stats-1", "ddof": 1, "definitions": {...},
  * "results": [ROW...]}; JSON lines: a line a row, {"schema": ..., "ddof": ..., ROW's members}. A
@@ -35,11 +37,11 @@ struct gf_report {
     const struct gf_columns *columns;
     const struct gf_stats_options *options;
     struct gf_buffer *out;
-    unsigned width;             /* of the terminal in columns: for bars */
+    unsigned width;             /* of the terminal in columns; 0: there is none */
     uint64_t rows;
     /* Text waits for the last row. */
     struct gf_buffer cells;     /* row by row, the file and what is in its line; each with a 0 */
-    struct gf_buffer title, histograms;
+    struct gf_buffer histograms;
     bool left_out;              /* there were NaN or infinities */
 };
 
@@ -56,7 +58,7 @@ void gf_report_row(struct gf_report *report, const struct gf_stats *stats);
 
 /* A place of the report to go back to. */
 struct gf_report_mark {
-    size_t out, cells, title, histograms;
+    size_t out, cells, histograms;
     uint64_t rows;
     bool left_out;
 };

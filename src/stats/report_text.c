@@ -10,16 +10,28 @@
 
 #define BIN_LABEL 64
 
-/* A line: the file, the parts, the statistics. */
-#define CELLS (1 + GF_PARTS + GF_COLUMNS)
+/* Columns that there are where no terminal says how many: lines of a table, and of bars. */
+#define WIDTH 100
+#define BAR_WIDTH 80
 
-static unsigned cell_count(const struct gf_report *r) { return 1 + GF_PARTS + r->columns->count; }
+#define BETWEEN "  "            /* cells of a table */
+
+/* A row: the file, the line that stands above it when it is the only one, the parts, the
+ * statistics. */
+enum { FILE_NAME, TITLE, FIRST_PART, FIRST_STATISTIC = FIRST_PART + GF_PARTS };
+#define CELLS (FIRST_STATISTIC + GF_COLUMNS)
+
+static unsigned cell_count(const struct gf_report *r)
+{
+    return FIRST_STATISTIC + r->columns->count;
+}
 
 static const char *cell_name(const struct gf_report *r, unsigned i)
 {
-    if (i == 0)
+    if (i < FIRST_PART)
         return "file";
-    return i <= GF_PARTS ? gf_part_names[i - 1] : r->columns->column[i - 1 - GF_PARTS].name;
+    return i < FIRST_STATISTIC ? gf_part_names[i - FIRST_PART]
+                               : r->columns->column[i - FIRST_STATISTIC].name;
 }
 
 /* ---- a row's cells ---- */
@@ -63,24 +75,7 @@ static void value_cell(struct gf_buffer *t, const struct gf_stats *stats,
         gf_buffer_text(t, gf_value_text(text, value));
 }
 
-static void add_cells(struct gf_report *r, const struct gf_stats *stats)
-{
-    struct gf_buffer *t = &r->cells;
-    gf_buffer_escaped(t, stats->file, strlen(stats->file));
-    gf_buffer_append(t, "", 1);
-    for (unsigned i = 0; i < GF_PARTS; i++) {
-        if (gf_stats_part(stats, i) != GF_NO_PART)
-            gf_buffer_printf(t, "%lld", (long long)gf_stats_part(stats, i));
-        gf_buffer_append(t, "", 1);
-    }
-    for (unsigned i = 0; i < r->columns->count; i++) {
-        struct gf_value value = gf_column_value(&r->columns->column[i], stats);
-        value_cell(t, stats, &value);
-        gf_buffer_append(t, "", 1);
-    }
-}
-
-static void set_title(struct gf_buffer *t, const struct gf_stats *stats)
+static void title_cell(struct gf_buffer *t, const struct gf_stats *stats)
 {
     gf_buffer_escaped(t, stats->file, strlen(stats->file));
     gf_buffer_printf(t, ": %llu x %llu", (unsigned long long)stats->width,
@@ -92,6 +87,25 @@ static void set_title(struct gf_buffer *t, const struct gf_stats *stats)
     if (stats->pages > 1)
         gf_buffer_printf(t, ", %llu pages", (unsigned long long)stats->pages);
     gf_buffer_printf(t, ", %s\n", gf_type_name(stats->type));
+}
+
+static void add_cells(struct gf_report *r, const struct gf_stats *stats)
+{
+    struct gf_buffer *t = &r->cells;
+    gf_buffer_escaped(t, stats->file, strlen(stats->file));
+    gf_buffer_append(t, "", 1);
+    title_cell(t, stats);
+    gf_buffer_append(t, "", 1);
+    for (unsigned i = 0; i < GF_PARTS; i++) {
+        if (gf_stats_part(stats, i) != GF_NO_PART)
+            gf_buffer_printf(t, "%lld", (long long)gf_stats_part(stats, i));
+        gf_buffer_append(t, "", 1);
+    }
+    for (unsigned i = 0; i < r->columns->count; i++) {
+        struct gf_value value = gf_column_value(&r->columns->column[i], stats);
+        value_cell(t, stats, &value);
+        gf_buffer_append(t, "", 1);
+    }
 }
 
 /* ---- histograms ---- */
@@ -151,13 +165,11 @@ static void add_histogram(struct gf_report *r, const struct gf_stats *stats)
     if (listed)
         list_bins(t, &stats->histogram);
     if (r->options->plot)
-        gf_plot_bars(t, &stats->histogram, r->width);
+        gf_plot_bars(t, &stats->histogram, r->width > 0 ? r->width : BAR_WIDTH);
 }
 
 static void row(struct gf_report *r, const struct gf_stats *stats)
 {
-    if (r->rows == 0)
-        set_title(&r->title, stats);
     r->left_out = r->left_out || stats->n_nan > 0 || stats->n_plus_inf > 0 ||
                   stats->n_minus_inf > 0;
     add_cells(r, stats);
@@ -166,8 +178,10 @@ static void row(struct gf_report *r, const struct gf_stats *stats)
 
 /* ---- all rows ---- */
 
+/* Rows that stand together, with common columns. */
 struct grid {
-    unsigned count;             /* of cells in a row */
+    const char *cells;          /* of the first row */
+    uint64_t rows;
     int width[CELLS];           /* of the widest cell or name, in characters; 0: not shown */
     bool statistics;            /* some are shown */
 };
@@ -181,47 +195,55 @@ static int characters(const char *text)
     return count;
 }
 
-static bool is_quiet(const struct gf_report *r, unsigned i)
+static const char *next_cell(const char *cell) { return cell + strlen(cell) + 1; }
+
+static const char *next_row(const struct gf_report *r, const char *cell)
 {
-    return i > GF_PARTS && r->columns->column[i - 1 - GF_PARTS].quiet;
+    for (unsigned i = 0; i < cell_count(r); i++)
+        cell = next_cell(cell);
+    return cell;
 }
 
-/* Not shown: the file when all rows are of one, what rows are not divided by, what is quiet and 0
- * in all of them, and what is no number or place. */
-static void measure(const struct gf_report *r, struct grid *g)
+static bool is_quiet(const struct gf_report *r, unsigned i)
 {
-    const char *cell = r->cells.data;
-    const char *first_file = cell;
+    return i >= FIRST_STATISTIC && r->columns->column[i - FIRST_STATISTIC].quiet;
+}
 
-    *g = (struct grid){.count = cell_count(r)};
-    for (uint64_t k = 0; k < r->rows; k++)
-        for (unsigned i = 0; i < g->count; i++, cell += strlen(cell) + 1) {
+/* Not shown: titles, the file when all rows are of one, what rows are not divided by, what is
+ * quiet and 0 in all of them, and what is no number or place. */
+static void measure(const struct gf_report *r, struct grid *g, const char *cells, uint64_t rows)
+{
+    const char *cell = cells;
+
+    *g = (struct grid){.cells = cells, .rows = rows};
+    for (uint64_t k = 0; k < rows; k++)
+        for (unsigned i = 0; i < cell_count(r); i++, cell = next_cell(cell)) {
             int width = characters(cell);
-            if (is_quiet(r, i) && strcmp(cell, "0") == 0 && g->width[i] == 0)
+            if (i == TITLE || (is_quiet(r, i) && strcmp(cell, "0") == 0 && g->width[i] == 0))
                 continue;
-            if (i == 0 && strcmp(cell, first_file) == 0 && g->width[i] == 0)
+            if (i == FILE_NAME && strcmp(cell, cells) == 0 && g->width[i] == 0)
                 continue;
             g->width[i] = width > g->width[i] ? width : g->width[i];
         }
-    if (g->width[0] > 0 && characters(first_file) > g->width[0])
-        g->width[0] = characters(first_file);
-    for (unsigned i = 0; i < g->count; i++) {
+    if (g->width[FILE_NAME] > 0 && characters(cells) > g->width[FILE_NAME])
+        g->width[FILE_NAME] = characters(cells);
+    for (unsigned i = 0; i < cell_count(r); i++) {
         int width = characters(cell_name(r, i));
         if (g->width[i] > 0 && width > g->width[i])
             g->width[i] = width;
-        g->statistics = g->statistics || (i > GF_PARTS && g->width[i] > 0);
+        g->statistics = g->statistics || (i >= FIRST_STATISTIC && g->width[i] > 0);
     }
 }
 
 static void print_list(struct gf_report *r, const struct grid *g)
 {
-    const char *cell = r->cells.data;
+    const char *cell = g->cells;
     int widest = 0;
-    for (unsigned i = 0; i < g->count; i++) {
+    for (unsigned i = 0; i < cell_count(r); i++) {
         int width = characters(cell_name(r, i));
         widest = g->width[i] > 0 && width > widest ? width : widest;
     }
-    for (unsigned i = 0; i < g->count; i++, cell += strlen(cell) + 1)
+    for (unsigned i = 0; i < cell_count(r); i++, cell = next_cell(cell))
         if (g->width[i] > 0)
             gf_buffer_printf(r->out, "%-*s  %s\n", widest, cell_name(r, i), cell);
 }
@@ -233,9 +255,9 @@ static void print_cell(struct gf_report *r, const struct grid *g, unsigned i, co
     int blanks = g->width[i] - characters(text);
     if (g->width[i] == 0)
         return;
-    gf_buffer_text(r->out, *first ? "" : "  ");
+    gf_buffer_text(r->out, *first ? "" : BETWEEN);
     *first = false;
-    if (i == 0)
+    if (i == FILE_NAME)
         gf_buffer_printf(r->out, "%s%*s", text, blanks, "");
     else
         gf_buffer_printf(r->out, "%*s%s", blanks, "", text);
@@ -243,16 +265,56 @@ static void print_cell(struct gf_report *r, const struct grid *g, unsigned i, co
 
 static void print_table(struct gf_report *r, const struct grid *g)
 {
-    const char *cell = r->cells.data;
+    const char *cell = g->cells;
     bool first = true;
-    for (unsigned i = 0; i < g->count; i++)
+    for (unsigned i = 0; i < cell_count(r); i++)
         print_cell(r, g, i, cell_name(r, i), &first);
     gf_buffer_text(r->out, "\n");
-    for (uint64_t k = 0; k < r->rows; k++) {
+    for (uint64_t k = 0; k < g->rows; k++) {
         first = true;
-        for (unsigned i = 0; i < g->count; i++, cell += strlen(cell) + 1)
+        for (unsigned i = 0; i < cell_count(r); i++, cell = next_cell(cell))
             print_cell(r, g, i, cell, &first);
         gf_buffer_text(r->out, "\n");
+    }
+}
+
+/* Of one file, under its title, or of several. */
+static void print_rows(struct gf_report *r, const struct grid *g)
+{
+    if (g->width[FILE_NAME] == 0)
+        gf_buffer_text(r->out, next_cell(g->cells));
+    if (g->statistics && g->rows == 1)
+        print_list(r, g);
+    else if (g->statistics)
+        print_table(r, g);
+}
+
+/* Whether a table of several files is wider than what shows it. */
+static bool is_wide(const struct gf_report *r, const struct grid *g)
+{
+    const int most = r->width > 0 ? (int)r->width : WIDTH;
+    int width = -(int)strlen(BETWEEN);
+    for (unsigned i = 0; i < cell_count(r); i++)
+        width += g->width[i] > 0 ? g->width[i] + (int)strlen(BETWEEN) : 0;
+    return g->width[FILE_NAME] > 0 && width > most;
+}
+
+/* A block for each file, as if it were the only one. */
+static void print_files(struct gf_report *r)
+{
+    const char *cells = r->cells.data, *past = cells;
+    uint64_t rows = 0;
+    struct grid g;
+    for (uint64_t k = 0; k < r->rows; k++) {
+        past = next_row(r, past);
+        rows++;
+        if (k + 1 < r->rows && strcmp(past, cells) == 0)
+            continue;
+        gf_buffer_text(r->out, cells == r->cells.data ? "" : "\n");
+        measure(r, &g, cells, rows);
+        print_rows(r, &g);
+        cells = past;
+        rows = 0;
     }
 }
 
@@ -290,18 +352,15 @@ static void print_definitions(struct gf_report *r)
 static void end(struct gf_report *r)
 {
     struct grid g;
-    if (r->rows == 0 || r->cells.failed || r->title.failed || r->histograms.failed)
+    if (r->rows == 0 || r->cells.failed || r->histograms.failed)
         return;
-    measure(r, &g);
-    if (g.width[0] == 0)
-        gf_buffer_append(r->out, r->title.data, r->title.size);
-    if (g.statistics) {
-        if (r->rows == 1)
-            print_list(r, &g);
-        else
-            print_table(r, &g);
+    measure(r, &g, r->cells.data, r->rows);
+    if (is_wide(r, &g))
+        print_files(r);
+    else
+        print_rows(r, &g);
+    if (g.statistics)
         print_definitions(r);
-    }
     gf_buffer_append(r->out, r->histograms.data, r->histograms.size);
 }
 

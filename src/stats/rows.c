@@ -181,6 +181,18 @@ enum gf_status gf_rows_read(struct gf_rows *r, uint64_t image, uint64_t first, u
     return GF_OK;
 }
 
+/* The only image is selected since its header was read. */
+bool gf_rows_anywhere(const struct gf_rows *r)
+{
+    return r->images == 1 && r->reader->random_access && r->reader->format->read_samples;
+}
+
+enum gf_status gf_rows_samples(const struct gf_rows *r, uint64_t first, uint64_t count, void *to,
+                               struct gf_error *e)
+{
+    return gf_reader_samples(r->reader, first, count, to, e);
+}
+
 enum gf_status gf_rows_verify(struct gf_rows *r, struct gf_error *e)
 {
     if (r->verified)

@@ -26,6 +26,12 @@ void gf_rows_keep(struct gf_rows *rows);
  * input has none: GF_EMEMORY. */
 enum gf_status gf_rows_read(struct gf_rows *rows, uint64_t image, uint64_t first, uint64_t count,
                             void *to, struct gf_error *e);
+/* Whether gf_rows_samples can be called. */
+bool gf_rows_anywhere(const struct gf_rows *rows);
+/* Samples [first, first + count) of the only image in the order of its rows; from several threads
+ * at once. */
+enum gf_status gf_rows_samples(const struct gf_rows *rows, uint64_t first, uint64_t count,
+                               void *to, struct gf_error *e);
 /* Reads what was not asked for, and verifies the file's checksums. */
 enum gf_status gf_rows_verify(struct gf_rows *rows, struct gf_error *e);
 

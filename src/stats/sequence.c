@@ -5,6 +5,7 @@
 #include "../util.h"
 #include "keys.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Samples are handed on in blocks of about this size, which stay in the processors' caches. */
@@ -75,8 +76,8 @@ static enum gf_status check_mask(const struct gf_sequence *s, uint64_t image, st
     if (mask->width == shape->width && mask->height == shape->height &&
         (mask->depth == shape->depth || mask->depth == 1))
         return GF_OK;
-    return gf_fail(e, GF_EINPUT, "%s: is %llux%llux%llu, but %s is %llux%llux%llu; a mask has the "
-                   "image's size, or that of one plane", gf_rows_name(s->mask),
+    return gf_fail(e, GF_EFEATURE, "%s: is %llux%llux%llu, but %s is %llux%llux%llu; a mask has "
+                   "the image's size, or that of one plane", gf_rows_name(s->mask),
                    (unsigned long long)mask->width, (unsigned long long)mask->height,
                    (unsigned long long)mask->depth, gf_rows_name(s->rows),
                    (unsigned long long)shape->width, (unsigned long long)shape->height,
@@ -139,14 +140,14 @@ static uint64_t pick(unsigned bytes, void *to, const void *from, uint64_t count,
     }
 }
 
-/* in[i] = whether sample i is other than 0, as NaN is. */
-static void not_zero(enum gf_type type, const void *samples, uint64_t count, uint8_t *in)
+/* in[i] = whether sample i is a number other than 0: NaN means that there is no data. */
+static void is_chosen(enum gf_type type, const void *samples, uint64_t count, uint8_t *in)
 {
     switch (type) {
 #define X(NAME, name, ctype, bytes, is_float, lowest, highest)                  \
     case GF_##NAME:                                                             \
         for (uint64_t i = 0; i < count; i++)                                    \
-            in[i] = gf_value_of_##name(((const ctype *)samples)[i]) != 0;       \
+            in[i] = fabs(gf_value_of_##name(((const ctype *)samples)[i])) > 0;  \
         break;
         GF_TYPES(X)
 #undef X
@@ -188,7 +189,7 @@ enum gf_status gf_mask_line_read(struct gf_mask_line *m, const struct gf_sequenc
     mask = gf_rows_image(s->mask, 0);
     GF_TRY(gf_rows_read(s->mask, 0, (mask->depth == 1 ? 0 : z) * mask->height + y, 1, m->samples,
                         e));
-    not_zero(mask->type, m->samples, mask->width, m->in);
+    is_chosen(mask->type, m->samples, mask->width, m->in);
     return GF_OK;
 }
 
@@ -256,12 +257,19 @@ static enum gf_status run_picked_rows(struct run *r, uint64_t image, const struc
     return GF_OK;
 }
 
+/* Whether all of a row is in, or nothing. */
+static bool has_whole_rows(const struct gf_sequence *s, uint64_t image)
+{
+    const struct gf_image *shape = gf_rows_image(s->rows, image);
+    return gf_sequence_box(s, image).size[0] == shape->width && !s->mask &&
+           (s->channel < 0 || shape->channels == 1);
+}
+
 static enum gf_status run_image(struct run *r, uint64_t image, struct gf_error *e)
 {
     const struct gf_image *shape = gf_rows_image(r->s->rows, image);
     const struct gf_box box = gf_sequence_box(r->s, image);
-    bool whole = box.size[0] == shape->width && !r->s->mask &&
-                 (r->s->channel < 0 || shape->channels == 1);
+    const bool whole = has_whole_rows(r->s, image);
     uint64_t first = box.origin[2] * shape->height + box.origin[1];
     if (whole && box.size[1] == shape->height)
         return run_whole_rows(r, image, first, box.size[2] * shape->height, e);
@@ -290,8 +298,8 @@ static enum gf_status make_room(struct run *r, struct gf_error *e)
     return gf_mask_line_open(&r->mask, s, e);
 }
 
-enum gf_status gf_sequence_run(const struct gf_sequence *s, const struct gf_sink *sinks,
-                               unsigned count, struct gf_error *e)
+static enum gf_status run_blocks(const struct gf_sequence *s, const struct gf_sink *sinks,
+                                 unsigned count, struct gf_error *e)
 {
     struct run r = {.s = s, .sinks = sinks, .sink_count = count,
                     .bytes = gf_type_bytes(gf_sequence_type(s))};
@@ -304,6 +312,42 @@ enum gf_status gf_sequence_run(const struct gf_sequence *s, const struct gf_sink
     gf_free(r.line);
     gf_mask_line_close(&r.mask);
     return status;
+}
+
+/* ---- the same, without blocks ---- */
+
+/* Samples that lie side by side in a file which can be read at any place. */
+struct stretch {
+    const struct gf_rows *rows;
+    uint64_t first;             /* sample of the image */
+};
+
+static enum gf_status read_stretch(const void *of, uint64_t first, uint64_t count, void *to,
+                                   struct gf_error *e)
+{
+    const struct stretch *stretch = of;
+    return gf_rows_samples(stretch->rows, stretch->first + first, count, to, e);
+}
+
+static bool is_stretch(const struct gf_sequence *s, struct stretch *stretch)
+{
+    const struct gf_image *shape = gf_rows_image(s->rows, s->first_image);
+    const struct gf_box box = gf_sequence_box(s, s->first_image);
+    const uint64_t row = box.origin[2] * shape->height + box.origin[1];
+    *stretch = (struct stretch){s->rows, row * shape->width * shape->channels};
+    return gf_rows_anywhere(s->rows) && has_whole_rows(s, s->first_image) &&
+           (box.size[1] == shape->height || box.size[2] == 1);
+}
+
+enum gf_status gf_sequence_run(const struct gf_sequence *s, const struct gf_sink *sinks,
+                               unsigned count, struct gf_error *e)
+{
+    struct stretch stretch;
+    const struct gf_supply supply = {read_stretch, &stretch};
+    /* Several sinks would read the file several times. */
+    if (count == 1 && sinks[0].pull && is_stretch(s, &stretch))
+        return sinks[0].pull(sinks[0].state, &supply, gf_sequence_most(s), e);
+    return run_blocks(s, sinks, count, e);
 }
 
 /* ---- places ---- */

@@ -14,8 +14,8 @@ struct gf_box {
 
 struct gf_sequence {
     struct gf_rows *rows;
-    struct gf_rows *mask;       /* NULL, or pixels where it is 0 are left out: one image, of the
-                                 * images' size or of their planes' */
+    struct gf_rows *mask;       /* NULL, or pixels where it is 0 or NaN are left out: one image,
+                                 * of the images' size or of their planes' */
     uint64_t first_image, images;
     unsigned roi_axes;          /* 0, or along how many axes... */
     struct gf_box box;          /* ... this is the part of every image; all of z with 2 */
@@ -25,8 +25,8 @@ struct gf_sequence {
     unsigned threads;           /* that will measure: blocks are large enough for all of them */
 };
 
-/* Refuses what is not there: a box outside an image (GF_EUSAGE), a mask of another size
- * (GF_EINPUT), images of several types (GF_EFEATURE). */
+/* Refuses what is not there: a box outside an image (GF_EUSAGE), a mask of another size, images of
+ * several types (GF_EFEATURE). */
 enum gf_status gf_sequence_check(const struct gf_sequence *s, struct gf_error *e);
 /* The type of all its samples. */
 enum gf_type gf_sequence_type(const struct gf_sequence *s);

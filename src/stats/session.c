@@ -9,12 +9,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* 0: there is none. */
 static unsigned terminal_width(void)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return 80;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 /* auto is the CPU: samples come from a file, and reading that takes longer than measuring them. A

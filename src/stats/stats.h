@@ -63,6 +63,7 @@ struct gf_stats {
     const char *file;           /* as given, or "standard input". Borrowed */
     enum gf_type type;
     uint64_t width, height, depth, channels, pages; /* of the region that was measured */
+    bool volume;                /* the image has several planes; of the region there may be one */
     int64_t page, channel, slice, label; /* which one, from 0; or GF_NO_PART */
 
     uint64_t n;                 /* finite samples; the numbers below are theirs */

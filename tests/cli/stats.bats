@@ -242,6 +242,11 @@ ENDPY
     right in.raw --type f32 --size 9x8x5 --roi 0,3,1+9x2x3 --per slice
     measure --raw 9x8x5:f32 --roi 8,7,4+1x1x1 in.raw
     right in.raw --type f32 --size 9x8x5 --roi 8,7,4+1x1x1
+    # Of one plane, also the first: z is there all the same.
+    measure --raw 9x8x5:f32 --roi 2,3,0+4x5x1 in.raw
+    right in.raw --type f32 --size 9x8x5 --roi 2,3,0+4x5x1
+    ok stats --raw 9x8x5:f32 --roi 2,3,0+1x1x1 --show min_at in.raw
+    prints 'min_at  2,3,0'
     for roi in 0,0+10x1 9,0+1x1 0,0,5+1x1x1 0,0,0+1x1x6 18446744073709551615,0+2x1; do
         refused 2 stats --raw 9x8x5:f32 --roi $roi in.raw
         says --roi
@@ -269,12 +274,16 @@ open("none_9x8_u8.raw", "wb").write(bytes(72))'
 row = json.load(open("report.json"))["results"][0]
 assert row["n"] == 0 and row["sum"] == 0, row
 assert row["mean"] is row["min"] is row["min_at"] is row["median"] is row["percentiles"]["25"] is None, row'
-    # Of floats: -0 is 0, NaN is not.
-    typed mask_4x1_f32.raw f32 -0.0 nan 0 0.5
+    # Of floats: -0 is 0, and NaN is no data.
+    local type
+    for type in f16 f32 f64; do
+        typed mask_5x1_$type.raw $type -0.0 nan 0 0.5 -inf
+        typed in.raw u8 1 2 4 8 16
+        ok stats --raw 5x1:u8 --mask mask_5x1_$type.raw --csv --show sum,max_at in.raw
+        prints 'in.raw,,,,,24,4,0'
+    done
     typed in.raw u8 1 2 4 8
-    ok stats --raw 4x1:u8 --mask mask_4x1_f32.raw --csv --show sum in.raw
-    [ "$(column sum)" = 10 ] || fail "float mask"
-    refused 3 stats --raw 4x1:u8 --mask plane_9x8_u8.raw in.raw
+    refused 5 stats --raw 4x1:u8 --mask plane_9x8_u8.raw in.raw
     says "plane_9x8_u8.raw: is 9x8x1, but in.raw is 4x1x1"
     typed colour_4x1_u8x3.raw u8 1 2 3 4 5 6 7 8 9 10 11 12
     refused 5 stats --raw 4x1:u8 --mask colour_4x1_u8x3.raw in.raw
@@ -309,8 +318,8 @@ save("m_9x8x3_u8.raw", "B", lambda: random.choice((0, 1)))'
     samples_of u8 $((9 * 8 * 3 * 3)) bits >colour.raw
     measure --raw 9x8x3:u8x3 --labels l_9x8x3_u8.raw colour.raw
     right colour.raw --type u8 --size 9x8x3 --channels 3 --labels l_9x8x3_u8.raw
-    refused 3 stats --raw 9x8:f32 --labels l_9x8x3_u8.raw <(head -c 288 in.raw)
-    refused 3 stats --raw 8x9x3:f32 --labels l_9x8x3_u8.raw in.raw
+    refused 5 stats --raw 9x8:f32 --labels l_9x8x3_u8.raw <(head -c 288 in.raw)
+    refused 5 stats --raw 8x9x3:f32 --labels l_9x8x3_u8.raw in.raw
     says 'labels have the image'
     cp in.raw f_9x8x3_f32.raw
     refused 5 stats --raw 9x8x3:f32 --labels f_9x8x3_f32.raw in.raw
@@ -322,9 +331,15 @@ save("m_9x8x3_u8.raw", "B", lambda: random.choice((0, 1)))'
 @test "masks and labels of pages, taken as one volume" {
     samples_of u8 $((5 * 4 * 3)) bits >in.raw
     printf '%b' "$(printf '\\1\\0\\2\\0\\3%.0s' 1 2 3 4 5 6 7 8 9 10 11 12)" >labels.raw
-    for name in in labels; do
-        ok convert --raw 5x4x3:u8 $name.raw $name.tif
-    done
+    # Pages that nothing but --3d makes a volume.
+    make <<'ENDPY'
+for name in 'in', 'labels':
+    samples = open(name + '.raw', 'rb').read()
+    t = Tiff()
+    for z in range(3):
+        t.page(rows(5, samples[20 * z:20 * z + 20]), 8, GRAY)
+    save(name + '.tif', t.bytes())
+ENDPY
     measure --3d --labels labels.tif in.tif
     right in.raw --type u8 --size 5x4x3 --labels labels.raw
     measure --3d --mask labels.tif in.tif
@@ -354,6 +369,49 @@ save("m_9x8x3_u8.raw", "B", lambda: random.choice((0, 1)))'
     expect 6 "$GPUFILT" stats --per channel --max-memory 16M - < <(cat large.png)
     says 'standard input: has to be read more than once'
     expect 0 "$GPUFILT" stats --per channel --max-memory 96M - < <(cat large.png)
+    # A file is opened again, and keeps its name; a pipe by name is not.
+    ok stats --per channel --max-memory 16M --csv --show n large.png
+    [ "$(column file)" = 'large.png large.png large.png' ] || fail "the name of a file opened again"
+    mkfifo pipe
+    cat large.png >pipe &
+    expect 6 timeout 60 "$GPUFILT" stats --per channel --max-memory 16M pipe
+    says 'pipe: has to be read more than once'
+    wait
+}
+
+# exchanged FROM BY COMMAND...: as soon as the command has opened FROM, that becomes BY. It has to say
+# so, with status 3.
+exchanged()
+{
+    python3 -S -I - "$@" <<'ENDPY'
+import os, signal, subprocess, sys
+before, by = map(os.path.abspath, sys.argv[1:3])
+p = subprocess.Popen(sys.argv[3:], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def opened():
+    try:
+        return before in [os.readlink(f.path) for f in os.scandir('/proc/%d/fd' % p.pid)]
+    except OSError:
+        return False
+while p.poll() is None and not opened():
+    pass
+p.send_signal(signal.SIGSTOP)
+os.rename(by, before)
+p.send_signal(signal.SIGCONT)
+out, err = p.communicate()
+wanted = ('gpufilt: %s: changed while it was read\n' % os.path.basename(before)).encode()
+assert p.returncode == 3 and out == b'' and err == wanted, (p.returncode, out, err)
+ENDPY
+}
+
+@test "a file that is another one when it is looked at again" {
+    samples_of u8 12000000 few >in.raw
+    ok convert --level 1 --raw 2000x2000:u8x3 in.raw a.png
+    ok convert --level 1 --raw 1000x4000:u8x3 in.raw b.png
+    exchanged a.png b.png "$GPUFILT" stats --per channel --max-memory 16M a.png
+    ok convert --raw 2000x2000:u8x3 in.raw a.tif
+    ok convert --raw 1000x4000:u8x3 in.raw b.tif
+    exchanged a.tif b.tif "$GPUFILT" blur -k gauss3 -t f32 --stats a.tif out.tif
+    [ ! -e out.tif ] || fail "written all the same"
 }
 
 # A PNG whose last checksum is wrong: the rows are there when that is found.
@@ -401,8 +459,38 @@ data[4500:4800] = bytes(300)
 open("w.tif", "wb").write(data)'
     answers 8 stats --csv --per slice --3d w.tif v.tif
     [ "$(column file | tr ' ' '\n' | sort -u)" = v.tif ] || fail "slices of a bad TIFF"
+    # A region outside one of them is that file's failure, in either order.
+    typed small_4x4_u8.raw u8 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+    ok stats --csv --show n,sum --roi 0,0+9x9 a.png
+    cp "$BATS_TEST_TMPDIR/stdout" wanted
+    for files in 'small_4x4_u8.raw a.png' 'a.png small_4x4_u8.raw'; do
+        # shellcheck disable=SC2086
+        answers 8 stats --csv --show n,sum --roi 0,0+9x9 $files
+        cmp "$BATS_TEST_TMPDIR/stdout" wanted || fail "a region outside: $files"
+        says 'small_4x4_u8.raw: --roi asks for 9 from 0 along x, there is 4'
+    done
+    refused 2 stats --roi 0,0+9x9 small_4x4_u8.raw
     # A mask is verified too.
     refused 3 stats --roi 0,0+9x9 --mask bad.png a.png
+}
+
+@test "text of several files: a table, or what a table is too wide for" {
+    cp "$samples/camera.png" a.png
+    cp "$samples/chelsea.png" c.png
+    ok stats --show n,min,max a.png c.png
+    prints $'file        n  min  max\na.png  262144    0  255\nc.png  405900    0  231'
+    # More than 100 columns, and no terminal: each as when it is alone.
+    ok stats --show all a.png
+    grep -v '^(' "$BATS_TEST_TMPDIR/stdout" >wanted
+    echo >>wanted
+    ok stats --show all c.png
+    cat "$BATS_TEST_TMPDIR/stdout" >>wanted
+    ok stats --show all a.png c.png
+    cmp "$BATS_TEST_TMPDIR/stdout" wanted || fail "not a list for each"
+    # Parts of a file stay together.
+    ok stats --show all --per channel a.png c.png
+    [ "$(grep -c '^channel ' "$BATS_TEST_TMPDIR/stdout")" = 2 ] || fail "not a list and a table"
+    prints $'\n\nc.png: 451 x 300, 3 channels, u8\nchannel  '
 }
 
 @test "--plot of a file that turns out bad writes nothing" {
@@ -583,7 +671,7 @@ sys.stdout.buffer.write(array.array("d", [0, 5e-324, 1e-323, 0]).tobytes())' >lo
 
 @test "labels of which the mask leaves nothing" {
     head -c 64 /dev/zero >none_8x8x1_u8.raw
-    refused 3 stats --labels none_8x8x1_u8.raw --mask none_8x8x1_u8.raw --assert 'n > 0' \
+    refused 5 stats --labels none_8x8x1_u8.raw --mask none_8x8x1_u8.raw --assert 'n > 0' \
         none_8x8x1_u8.raw
     says 'leaves no pixel'
 }
@@ -609,6 +697,29 @@ ENDPY
             cmp wanted.json "$BATS_TEST_TMPDIR/stdout" || fail "${filter[*]}, chunks $chunk"
         done
     done
+}
+
+@test "--gpu-memory is for the filter and the measuring of its output together" {
+    "$GPUFILT" stats --device simt "$samples/cell.png" >/dev/null 2>&1 || skip "a build without the simt device"
+    head -c 11520 "$samples/ct_96x96x64_u16le.raw" >ct_24x20x12_u16le.raw
+    local -a filter=(blur --sigma 0.5 -t f32 --stats=mean,std,max_at --json --layout packed ct_24x20x12_u16le.raw out.tif)
+    local size least=
+    ok "${filter[@]}" --device cpu
+    cp "$BATS_TEST_TMPDIR/stdout" wanted.json
+    # The device has no more than is allowed.
+    for ((size = 100; size < 1000; size += 20)); do
+        GPUFILT_TEST_CUDA_MEMORY=$((size * 1024)) attempt "$GPUFILT" "${filter[@]}" --device simt --gpu-memory ${size}K
+        if [ "$status" -eq 0 ]; then
+            least=${least:-$size}
+            cmp wanted.json "$BATS_TEST_TMPDIR/stdout" || fail "other statistics with ${size}K"
+        else
+            [ -z "$least" ] || fail "$least K are enough, and $size K are not"
+            [ "$status" -eq 6 ] || fail "status $status with ${size}K"
+            [ "${#stderr_lines[@]}" -eq 1 ] || fail "not one line with ${size}K"
+            says "--gpu-memory allows $size KiB; raise it"
+        fi
+    done
+    [ -n "$least" ] && [ "$least" -lt 400 ] || fail "${least:-nothing} is the least"
 }
 
 @test "--stats while the device runs out of memory at any call" {
@@ -647,6 +758,16 @@ ENDPY
     answers 8 blur -k gauss3 -o out --stats --json bad.png a.png missing.png c.png
     cmp wanted.json "$BATS_TEST_TMPDIR/stdout" || fail "rows of files that failed"
     [ ! -e out/bad.png ] || fail "a bad file's output"
+    # A report that cannot be printed is one line more, and changes nothing else.
+    attempt bash -c '"$GPUFILT" blur -k gauss3 -o out --stats bad.png a.png >/dev/full'
+    [ "$status" -eq 8 ] || fail "a report that cannot be printed"
+    [ "${#stderr_lines[@]}" -eq 3 ] || fail "not a line for the file, the report and the batch"
+    [[ ${stderr_lines[1]} == *'standard output'* ]] || fail "not said: the report"
+    attempt bash -c '"$GPUFILT" stats bad.png a.png >/dev/full'
+    [ "$status" -eq 4 ] || fail "of stats"
+    # All are done, and nobody hears of it.
+    attempt bash -c '"$GPUFILT" blur -k gauss3 -o out --stats a.png c.png >/dev/full'
+    [ "$status" -eq 4 ] || fail "of a batch that went well"
     # What is not written is not reported either.
     refused 1 correlate -k '3' --on-clip error --stats a.png clipped.png
     [ ! -e clipped.png ]
@@ -658,6 +779,12 @@ ENDPY
     expect 6 "$GPUFILT" blur --raw 550x660:f32 -k gauss3 --stats - out.tif <in.raw
     says 'cannot be read again'
     [ ! -e out.tif ] || fail "written all the same"
+    # A pipe by name is not there twice either.
+    mkfifo pipe
+    cat in.raw >pipe &
+    expect 6 timeout 60 "$GPUFILT" blur --raw 550x660:f32 -k gauss3 --stats pipe out.tif
+    says 'pipe: these statistics take more than one look'
+    wait
     expect 0 "$GPUFILT" blur --raw 550x660:f32 -k gauss3 --stats=mean,std,max - out.tif <in.raw
     expect 0 "$GPUFILT" blur --raw 550x660:u8 -k gauss3 --stats - out.png < <("$GPUFILT" convert -f raw "$samples/cell.png" -)
 }
@@ -686,15 +813,16 @@ with open("in.raw", "wb") as f:
     refused 3 stats --raw 10x10:u8 --json short_10x10_u8.raw
     python3 - "$GPUFILT" <<'ENDPY'
 import os, subprocess, sys, time
-# Long enough that it is still being read when it gets shorter.
-with open('in.raw', 'wb') as f:
-    f.truncate(1 << 30)
-p = subprocess.Popen([sys.argv[1], 'stats', '-j', '1', '--raw', '32768x4096:f64', '-p', '1,2,3', 'in.raw'],
-                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(0.1)
-os.truncate('in.raw', 1000)
-out, err = p.communicate()
-assert p.returncode == 3 and out == b'' and b'in.raw: ' in err and err.count(b'\n') == 1, (p.returncode, out, err)
+for jobs in '1', '3':
+    # Long enough that it is still being read when it gets shorter.
+    with open('in.raw', 'wb') as f:
+        f.truncate(1 << 30)
+    p = subprocess.Popen([sys.argv[1], 'stats', '-j', jobs, '--raw', '32768x4096:f64', '-p', '1,2,3', 'in.raw'],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.1)
+    os.truncate('in.raw', 1000)
+    out, err = p.communicate()
+    assert p.returncode == 3 and out == b'' and b'in.raw: ' in err and err.count(b'\n') == 1, (p.returncode, out, err)
 ENDPY
 }
 
@@ -703,15 +831,16 @@ ENDPY
 import os, signal, subprocess, sys, time
 with open('in.raw', 'wb') as f:
     f.truncate(2 << 30)
-p = subprocess.Popen([sys.argv[1], 'stats', '-j', '1', '--raw', '32768x8192:f64', '--json', 'in.raw'],
-                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-time.sleep(0.2)
-p.send_signal(signal.SIGINT)
-start = time.monotonic()
-out, err = p.communicate()
-assert p.returncode == -signal.SIGINT and out == b'', (p.returncode, out, err)
-assert time.monotonic() - start < 5, 'late'
+for jobs in '1', '3':
+    p = subprocess.Popen([sys.argv[1], 'stats', '-j', jobs, '--raw', '32768x8192:f64', '--json', 'in.raw'],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    time.sleep(0.2)
+    p.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    out, err = p.communicate()
+    assert p.returncode == -signal.SIGINT and out == b'', (p.returncode, out, err)
+    assert time.monotonic() - start < 5, 'late'
 ENDPY
     rm in.raw
 }

@@ -208,7 +208,8 @@ class Checker:
             return
         self.same(row, name, true, lambda found: found is not None and 'x' in found and 'y' in found
                   and all(true[axis] == at for axis, at in found.items())
-                  and all(axis in found for axis, at in true.items() if at > 0))
+                  and all(axis in found for axis, at in true.items() if at > 0)
+                  and ('z' in found or self.o.pages or self.o.size[2] == 1))
 
     def moments(self, row, values):
         sums = Sums(self.o.type, values)

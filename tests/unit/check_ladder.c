@@ -113,7 +113,7 @@ static bool check_work(const struct options *o, const struct gf_ladder_work *w, 
     if (o->only_stress && !w->stress)
         return true;
     status = o->device->open(0, w, &state, &e);
-    if (status == GF_EMEMORY) {
+    if (status == GF_EMEMORY && getenv("GPUFILT_REQUIRE_GPU") == NULL) {
         fprintf(stderr, "not checked: %s\n", e.text);
         return true;
     }
@@ -368,6 +368,10 @@ static bool check_all(const struct options *o)
         return false;
     if (gf_memory_used() != 0) {
         fprintf(stderr, "%" PRIu64 " bytes were not freed\n", gf_memory_used());
+        return false;
+    }
+    if (done.runs == 0) {
+        fprintf(stderr, "nothing was run: is there such a ladder or step?\n");
         return false;
     }
     fprintf(stderr, "%" PRIu64 " works, %" PRIu64 " runs, all right; %" PRIu64 " skipped\n",

@@ -74,6 +74,7 @@ struct sequence {
     struct gf_measure measure;  /* its `count`s are empty */
     uint64_t prefix[GF_KEY_PREFIXES];
     uint64_t leaves_at_once;    /* at most, by one call; 0: all */
+    bool pulled;                /* where the measurer can */
 };
 
 struct found {
@@ -171,6 +172,18 @@ static enum gf_status feed_all(const struct gf_measurer *m, void *state,
     return GF_OK;
 }
 
+static enum gf_status supply(const void *of, uint64_t first, uint64_t count, void *to,
+                             struct gf_error *e)
+{
+    const struct sequence *s = of;
+    unsigned bytes = gf_type_bytes(s->type);
+
+    if (first > s->n || count > s->n - first)
+        return gf_fail(e, GF_EINPUT, "samples beyond the last");
+    memcpy(to, (const char *)s->samples + first * bytes, count * bytes);
+    return GF_OK;
+}
+
 static enum gf_status measure_once(const struct gf_measurer *m, const struct sequence *s,
                                    struct gf_measure *measure, struct found *found,
                                    struct gf_error *e)
@@ -186,7 +199,9 @@ static enum gf_status measure_once(const struct gf_measurer *m, const struct seq
     measure->keys.count = found->keys;
     measure->range.count = found->range;
     status = m->open(measure, &state, e);
-    if (status == GF_OK)
+    if (status == GF_OK && s->pulled && m->pull)
+        status = m->pull(state, &(struct gf_supply){supply, s}, s->n, e);
+    else if (status == GF_OK)
         status = feed_all(m, state, s, e);
     if (status == GF_OK)
         status = m->finish(state, &found->measured, e);
@@ -302,11 +317,12 @@ static void describe(const struct sequence *s, const char *level)
 {
     const struct gf_measure *m = &s->measure;
 
-    fprintf(stderr, "  %s %s: %" PRIu64 " %s %s, threads %u, leaves at once %" PRIu64
-            ", memory %" PRIu64 ", moments %d, keys %u shift %u, bins %" PRIu32 " %.17g..%.17g\n",
-            subject->name, level, s->n, gf_type_name(s->type), kind_name(s->kind), m->threads,
-            s->leaves_at_once, m->gpu_memory, m->moments, m->keys.prefixes, m->keys.shift,
-            m->range.bins, m->range.low, m->range.high);
+    fprintf(stderr, "  %s %s: %" PRIu64 " %s %s, threads %u, pulled %d, leaves at once "
+            "%" PRIu64 ", memory %" PRIu64 ", moments %d, keys %u shift %u, bins %" PRIu32
+            " %.17g..%.17g\n", subject->name, level, s->n, gf_type_name(s->type),
+            kind_name(s->kind), m->threads, s->pulled, s->leaves_at_once, m->gpu_memory,
+            m->moments, m->keys.prefixes, m->keys.shift, m->range.bins, m->range.low,
+            m->range.high);
 }
 
 /* The subject at each of its levels. */
@@ -319,6 +335,7 @@ static bool check(struct sequence *s)
     for (size_t i = 0; i < level_count && fine; i++) {
         setenv("GPUFILT_CPU", levels[i], 1);
         s->measure.threads = s->n < 2 * GF_LEAF ? 1 + (unsigned)below(2) : threads[below(4)];
+        s->pulled = one_in(2);
         s->leaves_at_once = one_in(2) ? 0 : 1 + below(5);
         s->measure.gpu_memory = one_in(2) ? 0 : UINT64_C(1) << (20 + below(6));
         fine = measure(subject, s, &got) && same(&s->measure, &want, &got);

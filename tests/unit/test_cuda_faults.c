@@ -1,13 +1,8 @@
 /* The CUDA backend on the simt device when CUDA fails: every call of open, run and close in
- * turn, with many kinds of error, once and for good. Never a crash, never a leak, and either
- * the right bytes or one line that names the device and what to do. Then too little memory,
- * GPUs that are not there, and signals. */
-#include "alloc.h"
+ * turn. Then too little memory, GPUs that are not there, and signals. */
 #include "backend.h"
 #include "make_plan.h"
 #include "signals.h"
-#include "simt_control.h"
-#include "util.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -20,26 +15,7 @@
 
 #include <cmocka.h>
 
-/* By number, as cudaError_t has them; simt does not name them all. */
-enum {
-    OUT_OF_MEMORY = 2,
-    INSUFFICIENT_DRIVER = 35,
-    DEVICES_UNAVAILABLE = 46,
-    NO_DEVICE = 100,
-    DEVICE_UNINITIALIZED = 201,
-    NO_KERNEL_IMAGE = 209,
-    ECC_UNCORRECTABLE = 214,
-    ILLEGAL_ADDRESS = 700,
-    LAUNCH_TIMEOUT = 702,
-    LAUNCH_FAILURE = 719,
-    SYSTEM_DRIVER_MISMATCH = 803,
-    UNKNOWN = 999
-};
-static const int errors[] = {
-    INSUFFICIENT_DRIVER, DEVICES_UNAVAILABLE, NO_DEVICE, DEVICE_UNINITIALIZED,
-    NO_KERNEL_IMAGE, ECC_UNCORRECTABLE, ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, LAUNCH_FAILURE,
-    SYSTEM_DRIVER_MISMATCH, UNKNOWN,
-};
+#include "fault_sweep.h"
 
 /* ---- plans, and running them ---- */
 
@@ -111,83 +87,43 @@ static int setup(void **state)
 
 static size_t output_bytes(const struct gf_plan *p) { return gf_image_bytes(&p->out); }
 
-/* One line that names the device and what to do. */
-static void assert_line(const struct gf_error *e)
-{
-    if (strncmp(e->text, "simt:0", 6) != 0 || strchr(e->text, '\n') != NULL ||
-        strstr(e->text, "--device cpu") == NULL)
-        fail_msg("%s", e->text);
-}
-
-static void assert_nothing_left(void)
-{
-    assert_int_equal(simt_leaks(), 0);
-    assert_int_equal(gf_memory_used(), 0);
-}
-
 /* ---- every call ---- */
 
-struct tally {
-    unsigned runs, fine;
+struct filtering {
+    struct gf_plan plan;
+    struct gf_counts expected;
 };
+static struct gf_counts counted;
 
-/* Filters while call n fails; what comes back must be one of the few things allowed. */
-static void run_failing(const struct gf_plan *p, const struct gf_counts *expected,
-                        unsigned long long n, int error, bool sticky, struct tally *tally)
+static enum gf_status run(const void *of, struct gf_error *e)
 {
-    struct gf_error e = {""};
-    struct gf_counts counts;
-    enum gf_status status;
-
+    const struct filtering *f = of;
     memset(got, 0x5a, sizeof got);
-    simt_fail_at(n, error, sticky);
-    status = filter(&gf_backend_simt, p, got, &counts, &e);
-    tally->runs++;
-    if (status == GF_OK) {
-        tally->fine++;
-        assert_memory_equal(got, wanted, output_bytes(p));
-        assert_memory_equal(&counts, expected, sizeof counts);
-    } else {
-        if (status != (error == OUT_OF_MEMORY ? GF_EMEMORY : GF_EDEVICE))
-            fail_msg("call %llu, error %d%s: status %d, %s", n, error, sticky ? " for good" : "",
-                     (int)status, e.text);
-        assert_line(&e);
-    }
-    assert_nothing_left();
-    simt_reset();
+    return filter(&gf_backend_simt, &f->plan, got, &counted, e);
+}
+
+static void assert_right(const void *of)
+{
+    const struct filtering *f = of;
+    assert_memory_equal(got, wanted, output_bytes(&f->plan));
+    assert_memory_equal(&counted, &f->expected, sizeof counted);
 }
 
 static void sweep(bool volume)
 {
-    struct gf_plan p;
-    struct gf_counts expected, counts;
+    struct filtering f;
+    const struct fault_job job = {&f, run, assert_right, 3, 10};
     struct gf_error e = {""};
-    struct tally tally = {0, 0}, memory = {0, 0};
-    unsigned long long before, calls;
+    struct fault_tallies t;
 
-    make_plan(&p, volume);
-    assert_int_equal(filter(&gf_backend_reference, &p, wanted, &expected, &e), GF_OK);
-    before = simt_calls();
-    assert_int_equal(filter(&gf_backend_simt, &p, got, &counts, &e), GF_OK);
-    calls = simt_calls() - before;
-    assert_memory_equal(got, wanted, output_bytes(&p));
-    assert_memory_equal(&counts, &expected, sizeof counts);
-    assert_nothing_left();
-    for (unsigned long long n = 1; n <= calls; n++) {
-        run_failing(&p, &expected, n, OUT_OF_MEMORY, false, &memory);
-        run_failing(&p, &expected, n, OUT_OF_MEMORY, true, &memory);
-        /* All kinds of error at the calls that open a device, three at each of the others. */
-        for (size_t i = 0; i < (n <= 10 ? GF_COUNT(errors) : 3); i++)
-            run_failing(&p, &expected, n, errors[(3 * n + i) % GF_COUNT(errors)], n % 2 == 0,
-                        &tally);
-    }
-    fprintf(stderr, "%llu calls; %u of %u runs short of memory went well, %u of %u others\n",
-            calls, memory.fine, memory.runs, tally.fine, tally.runs);
+    make_plan(&f.plan, volume);
+    assert_int_equal(filter(&gf_backend_reference, &f.plan, wanted, &f.expected, &e), GF_OK);
+    t = fault_sweep(&job);
     /* A call that fails for want of memory once, after open, costs no more than a smaller chunk;
      * other errors do no harm where something is pinned or released. */
-    assert_true(memory.fine > memory.runs / 4);
-    assert_true(tally.fine < tally.runs / 2);
-    plan_end(&p);
+    assert_true(t.memory.fine > t.memory.runs / 4);
+    assert_true(t.others.fine < t.others.runs / 2);
+    plan_end(&f.plan);
 }
 
 static void test_every_call_2d(void **state)
@@ -227,10 +163,10 @@ static void test_gpu_memory(void **state)
                 refused++;
                 assert_int_equal(fine, 0);
                 assert_int_equal(status, GF_EMEMORY);
-                assert_line(&e);
+                fault_assert_line(&e);
                 assert_non_null(strstr(e.text, "--gpu-memory"));
             }
-            assert_nothing_left();
+            fault_assert_nothing_left();
         }
         assert_true(refused > 0 && fine > 0);
         refused = fine = 0;
@@ -259,9 +195,9 @@ static void test_small_device(void **state)
         } else {
             assert_int_equal(status, GF_EMEMORY);
             assert_int_equal(before, GF_EMEMORY);
-            assert_line(&e);
+            fault_assert_line(&e);
         }
-        assert_nothing_left();
+        fault_assert_nothing_left();
         before = status;
     }
     assert_int_equal(before, GF_OK);
@@ -283,7 +219,7 @@ static void test_absent_device(void **state)
         p.gpu = i == 0 ? 1 : -1;
         assert_int_equal(filter(&gf_backend_simt, &p, got, &counts, &e), GF_EDEVICE);
         assert_non_null(strstr(e.text, i == 0 ? "simt:1: there is 1 GPU" : "simt:-1: "));
-        assert_nothing_left();
+        fault_assert_nothing_left();
     }
     plan_end(&p);
 }
@@ -304,8 +240,8 @@ static void test_list(void **state)
     assert_true(list[0].memory_free > 0 && list[0].memory_free <= list[0].memory);
     gf_free(list);
     for (unsigned long long n = 1; n <= calls; n++)
-        for (size_t i = 0; i < 2 * GF_COUNT(errors); i++) {
-            simt_fail_at(n, errors[i / 2], i % 2 == 1);
+        for (size_t i = 0; i < 2 * GF_COUNT(fault_errors); i++) {
+            simt_fail_at(n, fault_errors[i / 2], i % 2 == 1);
             enum gf_status status = gf_simt_devices_list(&list, &count, &e);
             if (status == GF_OK) {
                 assert_int_equal(count, 1);
@@ -319,7 +255,7 @@ static void test_list(void **state)
             gf_free(list);
             simt_reset();
         }
-    assert_nothing_left();
+    fault_assert_nothing_left();
 }
 
 /* ---- several plans on one device ---- */
@@ -349,7 +285,7 @@ static void test_plans_in_turn(void **state)
         gf_backend_simt.close(opened[i]);
         plan_end(&p[i]);
     }
-    assert_nothing_left();
+    fault_assert_nothing_left();
 }
 
 /* ---- signals ---- */

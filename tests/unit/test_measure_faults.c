@@ -1,12 +1,8 @@
 /* The measurer on the simt device when CUDA fails: every call of open, feed, finish and close in
- * turn, with several kinds of error, once and for good. Never a crash, never a leak, and either
- * the right numbers or one line that names the device and what to do. Then too little memory,
- * GPUs that are not there, and signals; and bins that are fuller than the counters of a block. */
-#include "alloc.h"
+ * turn. Then too little memory, GPUs that are not there, and signals; and bins that are fuller than
+ * the counters of a block. Of the CPU's measurer, samples that cannot be read. */
 #include "signals.h"
-#include "simt_control.h"
 #include "stats/measure.h"
-#include "util.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -21,13 +17,7 @@
 
 #include <cmocka.h>
 
-/* By number, as cudaError_t has them; simt does not name them all. */
-enum { OUT_OF_MEMORY = 2 };
-static const int errors[] = {
-    35 /* InsufficientDriver */, 46 /* DevicesUnavailable */, 100 /* NoDevice */,
-    209 /* NoKernelImageForDevice */, 214 /* ECCUncorrectable */, 700 /* IllegalAddress */,
-    702 /* LaunchTimeout */, 719 /* LaunchFailure */, 999 /* Unknown */,
-};
+#include "fault_sweep.h"
 
 /* ---- what is measured ---- */
 
@@ -105,20 +95,6 @@ static void make_wanted(bool is_float)
     assert_int_equal(measure(&gf_measurer_reference, &m, &wanted.measured, &e), GF_OK);
 }
 
-/* One line that names the device and what to do. */
-static void assert_line(const struct gf_error *e)
-{
-    if (strncmp(e->text, "simt:0", 6) != 0 || strchr(e->text, '\n') != NULL ||
-        strstr(e->text, "--device cpu") == NULL)
-        fail_msg("%s", e->text);
-}
-
-static void assert_nothing_left(void)
-{
-    assert_int_equal(simt_leaks(), 0);
-    assert_int_equal(gf_memory_used(), 0);
-}
-
 static int setup(void **state)
 {
     (void)state;
@@ -133,57 +109,25 @@ static int setup(void **state)
 
 /* ---- every call ---- */
 
-struct tally {
-    unsigned runs, fine;
-};
-
-/* Measures while call n fails; what comes back must be one of the few things allowed. */
-static void run_failing(bool is_float, unsigned long long n, int error, bool sticky,
-                        struct tally *tally)
+static enum gf_status run(const void *of, struct gf_error *e)
 {
-    struct gf_error e = {""};
     struct gf_measure m;
-    enum gf_status status;
-
-    make(&m, is_float, &got);
-    simt_fail_at(n, error, sticky);
-    status = measure(&gf_measurer_simt, &m, &got.measured, &e);
-    tally->runs++;
-    if (status == GF_OK) {
-        tally->fine++;
-        assert_same(is_float);
-    } else {
-        if (status != (error == OUT_OF_MEMORY ? GF_EMEMORY : GF_EDEVICE))
-            fail_msg("call %llu, error %d%s: status %d, %s", n, error, sticky ? " for good" : "",
-                     (int)status, e.text);
-        assert_line(&e);
-    }
-    assert_nothing_left();
-    simt_reset();
+    make(&m, *(const bool *)of, &got);
+    return measure(&gf_measurer_simt, &m, &got.measured, e);
 }
+
+static void assert_right(const void *of) { assert_same(*(const bool *)of); }
 
 static void sweep(bool is_float)
 {
-    struct gf_measure m;
-    struct gf_error e = {""};
-    struct tally tally = {0, 0}, memory = {0, 0};
-    unsigned long long before = simt_calls(), calls;
+    const struct fault_job job = {&is_float, run, assert_right, 1, 0};
+    struct fault_tallies t;
 
     make_wanted(is_float);
-    make(&m, is_float, &got);
-    assert_int_equal(measure(&gf_measurer_simt, &m, &got.measured, &e), GF_OK);
-    calls = simt_calls() - before;
-    assert_same(is_float);
-    assert_nothing_left();
-    for (unsigned long long n = 1; n <= calls; n++) {
-        run_failing(is_float, n, OUT_OF_MEMORY, n % 2 == 0, &memory);
-        run_failing(is_float, n, errors[n % GF_COUNT(errors)], n % 3 == 0, &tally);
-    }
-    fprintf(stderr, "%llu calls; %u of %u runs short of memory went well, %u of %u others\n",
-            calls, memory.fine, memory.runs, tally.fine, tally.runs);
+    t = fault_sweep(&job);
     /* Memory that is short once costs no more than smaller chunks. */
-    assert_true(memory.fine > tally.fine);
-    assert_true(tally.fine < tally.runs / 2);
+    assert_true(t.memory.fine > t.others.fine);
+    assert_true(t.others.fine < t.others.runs / 2);
 }
 
 static void test_every_call_of_floats(void **state)
@@ -222,10 +166,10 @@ static void test_gpu_memory(void **state)
             refused++;
             assert_int_equal(fine, 0);
             assert_int_equal(status, GF_EMEMORY);
-            assert_line(&e);
+            fault_assert_line(&e);
             assert_non_null(strstr(e.text, "--gpu-memory"));
         }
-        assert_nothing_left();
+        fault_assert_nothing_left();
     }
     simt_limit_memory((size_t)2 << 30);
     assert_true(refused > 0 && fine > 0);
@@ -250,9 +194,9 @@ static void test_small_device(void **state)
         } else {
             assert_int_equal(status, GF_EMEMORY);
             assert_int_equal(before, GF_EMEMORY);
-            assert_line(&e);
+            fault_assert_line(&e);
         }
-        assert_nothing_left();
+        fault_assert_nothing_left();
         before = status;
     }
     assert_int_equal(before, GF_OK);
@@ -271,7 +215,7 @@ static void test_host_memory(void **state)
         gf_alloc_fail_at(n, 0);
         assert_int_equal(measure(&gf_measurer_simt, &m, &got.measured, &e), GF_EMEMORY);
         gf_alloc_fail_at(0, 0);
-        assert_nothing_left();
+        fault_assert_nothing_left();
     }
 }
 
@@ -307,10 +251,60 @@ static void test_crowded_bins(void **state)
         assert_int_equal(gf_measurer_simt.finish(opened, &got.measured, &e), GF_OK);
         gf_measurer_simt.close(opened);
         assert_memory_equal(wanted.keys, got.keys, sizeof got.keys);
-        assert_nothing_left();
+        fault_assert_nothing_left();
     }
     unsetenv("GPUFILT_TEST_MEASURE_SHARED");
     setup(NULL);
+}
+
+/* ---- the CPU, when samples cannot be read ---- */
+
+/* Each leaf from a certain one on fails, with its number as the message and, so that others fail
+ * sooner, the first of them last. */
+struct broken {
+    uint64_t leaf;
+    bool alone;                 /* those after it can be read */
+};
+
+static enum gf_status read_broken(const void *of, uint64_t first, uint64_t count, void *to,
+                                  struct gf_error *e)
+{
+    const struct broken *b = of;
+    const uint64_t leaf = first / GF_LEAF;
+
+    if (leaf < b->leaf || (b->alone && leaf > b->leaf)) {
+        memset(to, 1, count * sizeof(uint16_t));
+        return GF_OK;
+    }
+    if (leaf == b->leaf)
+        usleep(5000);
+    return gf_fail(e, GF_EINPUT, "leaf %u", (unsigned)leaf);
+}
+
+static void test_unreadable(void **state)
+{
+    enum { LEAVES = 1040 };     /* two batches */
+    static const uint64_t at[] = {0, 7, 1023, 1024, LEAVES - 1};
+
+    (void)state;
+    for (size_t i = 0; i < 6 * GF_COUNT(at); i++) {
+        const struct broken broken = {at[i / 6], i % 2 == 0};
+        const struct gf_supply supply = {read_broken, &broken};
+        struct gf_measure m;
+        struct gf_error e = {""};
+        char text[32];
+        void *opened = NULL;
+
+        make(&m, false, &got);
+        m.threads = 1 + (unsigned)(i % 6 / 2);
+        snprintf(text, sizeof text, "leaf %u", (unsigned)broken.leaf);
+        assert_int_equal(gf_measurer_cpu.open(&m, &opened, &e), GF_OK);
+        assert_int_equal(gf_measurer_cpu.pull(opened, &supply, (uint64_t)LEAVES * GF_LEAF, &e),
+                         GF_EINPUT);
+        assert_string_equal(e.text, text);
+        gf_measurer_cpu.close(opened);
+        fault_assert_nothing_left();
+    }
 }
 
 /* ---- devices and signals ---- */
@@ -325,7 +319,7 @@ static void test_absent_device(void **state)
     m.gpu = 1;
     assert_int_equal(measure(&gf_measurer_simt, &m, &got.measured, &e), GF_EDEVICE);
     assert_non_null(strstr(e.text, "simt:1: there is 1 GPU"));
-    assert_nothing_left();
+    fault_assert_nothing_left();
 }
 
 static void test_signal(void **state)
@@ -359,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_small_device),
         cmocka_unit_test(test_host_memory),
         cmocka_unit_test(test_crowded_bins),
+        cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_absent_device),
         cmocka_unit_test(test_signal),
     };
