@@ -231,6 +231,7 @@ static enum gf_status parse_format(const char *value, struct gf_request *r, stru
 {
     char list[160];
     r->format = gf_format_by_name(value);
+    r->write.gzip = gf_name_gzipped(value);
     if (r->format && r->format->create)
         return GF_OK;
     return gf_fail(e, GF_EUSAGE, "--format '%s': %s; known: %s", value,
@@ -269,8 +270,9 @@ static enum gf_status parse_memory(const struct gf_option *o, const char *value,
 static enum gf_status parse_compression(const struct gf_option *o, const char *value,
                                         struct gf_request *r, struct gf_error *e)
 {
-    if (!gf_tiff_compression_known(value))
-        return bad_value(o, value, gf_tiff_compression_names(), e);
+    char list[160];
+    if (!gf_word_in_list(value, gf_compression_names(list, sizeof list)))
+        return bad_value(o, value, list, e);
     r->write.compression = value;
     return GF_OK;
 }

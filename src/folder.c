@@ -34,47 +34,87 @@ static enum gf_status name_of(const struct gf_request *r, const char *in_path, c
                               struct gf_error *e)
 {
     const char *slash = strrchr(in_path, '/'), *base = slash ? slash + 1 : in_path;
-    const char *dot = strrchr(base, '.'), *extension = "png";
+    const char *own = gf_path_extension(base), *extension = "png";
     const struct gf_format *format = gf_format_by_path(in_path);
-    size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    bool has_stem = own > base + 1 && own[-1] == '.';
+    size_t stem = has_stem ? (size_t)(own - 1 - base) : strlen(base);
     struct gf_buffer b = {0};
     if (strcmp(in_path, "-") == 0)
         base = "stdin", stem = 5;
     if (r->format)
         extension = r->format->extensions;
     else if (format && format->create)
-        extension = dot + 1;
+        extension = own;
     gf_buffer_text(&b, r->output);
     if (b.size > 0 && b.data[b.size - 1] != '/')
         gf_buffer_text(&b, "/");
-    gf_buffer_printf(&b, "%.*s%s.%.*s", (int)stem, base, r->suffix ? r->suffix : "",
-                     (int)strcspn(extension, " "), extension);
+    gf_buffer_printf(&b, "%.*s%s.%.*s%s", (int)stem, base, r->suffix ? r->suffix : "",
+                     (int)strcspn(extension, " "), extension,
+                     r->format && r->write.gzip ? ".gz" : "");
     *name = b.data; /* gf_buffer's memory is gf_alloc's */
     return gf_buffer_status(&b, "the names of the outputs", e);
 }
 
+/* The path of the second file beside one of this path and format (NULL: by the path), in `second`;
+ * false when there is none. */
+static bool has_second(const struct gf_request *r, const struct gf_format *format,
+                       const char *path, char second[PATH_MAX])
+{
+    format = format ? format : gf_format_by_path(path);
+    return format && format->second_file &&
+           format->second_file(path, &r->write, second, PATH_MAX);
+}
+
+/* A file that is to be written. */
+struct made {
+    const char *path;
+    char *second;   /* NULL, or the path, owned: a second file beside an output */
+    size_t index;
+};
+
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(**(char **const *)a, **(char **const *)b);
+    const struct made *p = a, *q = b;
+    int order = strcmp(p->path, q->path);
+    return order ? order : (p->index > q->index) - (p->index < q->index);
+}
+
+static enum gf_status list_made(const struct gf_folder *f, const struct gf_request *r,
+                                struct made *made, size_t *count, struct gf_error *e)
+{
+    char second[PATH_MAX];
+    for (size_t i = 0; i < f->count; i++) {
+        made[(*count)++] = (struct made){f->names[i], NULL, i};
+        if (!has_second(r, r->format, f->names[i], second))
+            continue;
+        made[*count] = (struct made){NULL, gf_alloc(strlen(second) + 1, 1), i};
+        if (!made[*count].second)
+            return gf_fail(e, GF_EMEMORY, "out of memory for the names of the outputs");
+        made[*count].path = strcpy(made[*count].second, second);
+        ++*count;
+    }
+    return GF_OK;
 }
 
 /* Two inputs of one output would silently lose one of them. */
 static enum gf_status refuse_same_names(const struct gf_folder *f, const struct gf_request *r,
                                         struct gf_error *e)
 {
-    enum gf_status status = GF_OK;
-    char ***sorted = gf_alloc(f->count, sizeof *sorted);
-    if (!sorted)
+    struct made *made = gf_alloc(f->count, 2 * sizeof *made);
+    enum gf_status status;
+    size_t count = 0;
+    if (!made)
         return gf_fail(e, GF_EMEMORY, "out of memory for the names of the outputs");
-    for (size_t i = 0; i < f->count; i++)
-        sorted[i] = &f->names[i];
-    qsort(sorted, f->count, sizeof *sorted, by_name);
-    for (size_t i = 1; i < f->count && status == GF_OK; i++)
-        if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
+    status = list_made(f, r, made, &count, e);
+    qsort(made, count, sizeof *made, by_name);
+    for (size_t i = 1; i < count && status == GF_OK; i++)
+        if (strcmp(made[i - 1].path, made[i].path) == 0)
             status = gf_fail(e, GF_EUSAGE, "%s and %s: both would be written to %s; nothing was "
-                             "read", r->operands[sorted[i - 1] - f->names],
-                             r->operands[sorted[i] - f->names], *sorted[i]);
-    gf_free(sorted);
+                             "read", r->operands[made[i - 1].index], r->operands[made[i].index],
+                             made[i].path);
+    for (size_t i = 0; i < count; i++)
+        gf_free(made[i].second);
+    gf_free(made);
     return status;
 }
 
@@ -121,14 +161,20 @@ static enum gf_status refuse_same_places(const struct gf_folder *f, const struct
     struct place *places;
     if (!is_folder(r->output))
         return GF_OK;
-    places = gf_alloc(f->count, 2 * sizeof *places);
+    places = gf_alloc(f->count, 4 * sizeof *places);
     if (!places)
         return gf_fail(e, GF_EMEMORY, "out of memory for the names of the outputs");
     for (size_t i = 0; i < f->count && status == GF_OK; i++) {
+        char second[PATH_MAX];
         if (strcmp(r->operands[i], "-") != 0)
             status = add_place(places, &count, r->operands[i], i, false, e);
+        /* Where its header most likely says that the samples are. */
+        if (status == GF_OK && has_second(r, NULL, r->operands[i], second))
+            status = add_place(places, &count, second, i, false, e);
         if (status == GF_OK)
             status = add_place(places, &count, f->names[i], i, true, e);
+        if (status == GF_OK && has_second(r, r->format, f->names[i], second))
+            status = add_place(places, &count, second, i, true, e);
     }
     qsort(places, count, sizeof *places, by_path);
     for (size_t i = 1, first = 0; i < count && status == GF_OK; i++) {

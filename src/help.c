@@ -173,6 +173,8 @@ static void topic_formats(struct gf_buffer *t)
     for (const struct gf_format *const *f = gf_formats; *f; f++)
         gf_buffer_printf(t, "  %-5s %s%s  %s (%s)\n", (*f)->name, (*f)->open ? "r" : "-",
                          (*f)->create ? "w" : "-", (*f)->summary, (*f)->extensions);
+    gf_buffer_text(t, "\nA volume of files of one plane each: 'slice_*.tif' or 'slice_%04d.png' as "
+                      "input,\n'slice_%04d.png' as output.\n");
 }
 
 static void topic_stats(struct gf_buffer *t)

@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include "alloc.h"
+#include "geometry.h"
 #include "util.h"
 
 #include <string.h>
@@ -78,8 +79,8 @@ enum gf_status gf_meta_add_text(struct gf_meta *meta, const char *key, const cha
 static enum gf_status copy_owned(struct gf_meta *to, const struct gf_meta *from,
                                  struct gf_error *e)
 {
-    const struct gf_blob *sources[] = {&from->icc, &from->exif, &from->xmp};
-    struct gf_blob *targets[] = {&to->icc, &to->exif, &to->xmp};
+    const struct gf_blob *sources[] = {&from->icc, &from->exif, &from->xmp, &from->native};
+    struct gf_blob *targets[] = {&to->icc, &to->exif, &to->xmp, &to->native};
 
     for (size_t i = 0; i < GF_COUNT(sources); i++)
         if (sources[i]->data)
@@ -96,7 +97,7 @@ enum gf_status gf_meta_copy(struct gf_meta *to, const struct gf_meta *from, stru
     enum gf_status status;
 
     *to = *from;
-    to->icc = to->exif = to->xmp = (struct gf_blob){NULL, 0};
+    to->icc = to->exif = to->xmp = to->native = (struct gf_blob){NULL, 0};
     to->description = NULL;
     to->texts = NULL;
     to->text_count = 0;
@@ -111,6 +112,7 @@ void gf_meta_free(struct gf_meta *meta)
     gf_free(meta->icc.data);
     gf_free(meta->exif.data);
     gf_free(meta->xmp.data);
+    gf_free(meta->native.data);
     gf_free(meta->description);
     for (size_t i = 0; i < meta->text_count; i++) {
         gf_free(meta->texts[i].key);
@@ -127,4 +129,6 @@ void gf_meta_override_spacing(struct gf_meta *meta, const double spacing[3])
             meta->spacing[a] = spacing[a];
             meta->resolution[0] = meta->resolution[1] = 0;
         }
+    if (meta->geometry.known)
+        gf_geometry_scale(&meta->geometry, spacing);
 }

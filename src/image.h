@@ -43,9 +43,30 @@ struct gf_tiff_layout {
     uint32_t pages_per_plane; /* a plane's channels lie in that many pages; 0 or 1: in one */
 };
 
+/* How the three directions of a patient's or an instrument's space are named. */
+enum gf_space {
+    GF_SPACE_UNKNOWN,         /* numbers without names */
+    GF_SPACE_RAS              /* to the right, to the front, to the head; what a file says in LPS is
+                               * turned into this and back */
+};
+
+/* Where voxels are: the centre of voxel (i, j, k) is at origin + i step[0] + j step[1] + k step[2],
+ * in mm. The lengths of the steps are the spacing. */
+struct gf_geometry {
+    bool known;               /* else only the spacing says something */
+    enum gf_space space;
+    double origin[3];
+    double step[3][3];        /* step[axis] is a vector in space */
+};
+
 /* Metadata that formats share. Owned; gf_meta_free releases it. */
 struct gf_meta {
     double spacing[3];        /* voxel size along x, y, z in mm; 0 when unknown */
+    struct gf_geometry geometry;
+    /* What the file's own header says that has no place here, for a writer of the same format:
+     * its form is that format's affair. native_format is the format's name, or NULL. */
+    const char *native_format;
+    struct gf_blob native;
     double resolution[2];     /* pixels per unit along x, y; 0 when unknown */
     int resolution_unit;      /* 0 none (aspect ratio only), 1 metre, 2 inch, 3 cm */
     struct gf_blob icc, exif, xmp;

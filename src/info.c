@@ -1,5 +1,6 @@
 #include "info.h"
 
+#include "geometry.h"
 #include "message.h"
 #include "output.h"
 #include "signals.h"
@@ -47,7 +48,41 @@ static void text_spacing(struct gf_buffer *t, const double spacing[3])
     gf_buffer_text(t, largest < 0.1 ? " um\n" : " mm\n");
 }
 
-static void text_image(struct gf_buffer *t, const struct gf_image *image)
+/* One of the cosines of the directions, without the -0 and the dust of single precision. */
+static double cosine(const struct gf_meta *m, int axis, int along)
+{
+    double share = m->geometry.step[axis][along] / m->spacing[axis];
+    return share > -5e-8 && share < 5e-8 ? 0 : share;
+}
+
+static void text_geometry(struct gf_buffer *t, const struct gf_meta *m)
+{
+    const struct gf_geometry *g = &m->geometry;
+    char code[4];
+    if (!g->known)
+        return;
+    gf_buffer_printf(t, "  origin       %.9g, %.9g, %.9g mm\n", g->origin[0], g->origin[1],
+                     g->origin[2]);
+    gf_buffer_text(t, "  directions   ");
+    for (int a = 0; a < 3; a++)
+        gf_buffer_printf(t, "%s%c %.7g %.7g %.7g", a ? ", " : "", "xyz"[a], cosine(m, a, 0),
+                         cosine(m, a, 1), cosine(m, a, 2));
+    gf_geometry_orientation(g, code);
+    gf_buffer_text(t, "\n");
+    if (*code)
+        gf_buffer_printf(t, "  orientation  %s\n", code);
+}
+
+/* How the samples are packed; NULL for not at all. */
+static const char *compression_name(const struct gf_reader *r, const struct gf_image *image)
+{
+    if (image->meta.tiff.known)
+        return gf_tiff_compression_name(image->meta.tiff.compression);
+    return r->compression;
+}
+
+static void text_image(struct gf_buffer *t, const struct gf_reader *r,
+                       const struct gf_image *image)
 {
     const struct gf_meta *m = &image->meta;
     gf_buffer_printf(t, "  size         %llu x %llu", (unsigned long long)image->width,
@@ -60,6 +95,9 @@ static void text_image(struct gf_buffer *t, const struct gf_image *image)
                                                                      : ", alpha");
     gf_buffer_printf(t, "  filtered in  %s\n", gf_is_volume(image) ? "3D" : "2D");
     text_spacing(t, m->spacing);
+    text_geometry(t, m);
+    if (r->compression)
+        gf_buffer_printf(t, "  compression  %s\n", r->compression);
     if (m->resolution[0] > 0)
         gf_buffer_printf(t, "  resolution   %.7g x %.7g per %s\n", m->resolution[0],
                          m->resolution[1],
@@ -114,7 +152,34 @@ static void json_number_or_null(struct gf_buffer *t, double value)
     gf_buffer_text(t, value > 0 ? gf_format_double(number, value) : "null");
 }
 
-static void json_image(struct gf_buffer *t, const struct gf_image *image)
+/* The members "origin_mm", "directions" and "orientation". */
+static void json_geometry(struct gf_buffer *t, const struct gf_meta *m)
+{
+    const struct gf_geometry *g = &m->geometry;
+    char number[GF_NUMBER_TEXT], code[4];
+    if (!g->known) {
+        gf_buffer_text(t, ", \"origin_mm\": null, \"directions\": null, \"orientation\": null");
+        return;
+    }
+    for (int a = 0; a < 3; a++)
+        gf_buffer_printf(t, "%s%s", a ? ", " : ", \"origin_mm\": [",
+                         gf_format_double(number, g->origin[a]));
+    gf_buffer_text(t, "], \"directions\": [");
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            gf_buffer_printf(t, "%s%s%s", b ? ", " : a ? ", [" : "[",
+                             gf_format_double(number, g->step[a][b] / m->spacing[a] + 0.0),
+                             b == 2 ? "]" : "");
+    gf_geometry_orientation(g, code);
+    gf_buffer_text(t, "], \"orientation\": ");
+    if (*code)
+        gf_buffer_json(t, code);
+    else
+        gf_buffer_text(t, "null");
+}
+
+static void json_image(struct gf_buffer *t, const struct gf_reader *r,
+                       const struct gf_image *image)
 {
     const struct gf_meta *m = &image->meta;
     gf_buffer_printf(t, "{\"width\": %llu, \"height\": %llu, \"depth\": %llu, \"channels\": %u, "
@@ -123,6 +188,11 @@ static void json_image(struct gf_buffer *t, const struct gf_image *image)
                      (unsigned long long)image->depth, image->channels, gf_type_name(image->type),
                      color_names[image->color], alpha_name(image),
                      gf_is_volume(image) ? 3 : 2);
+    gf_buffer_text(t, ", \"compression\": ");
+    if (compression_name(r, image))
+        gf_buffer_json(t, compression_name(r, image));
+    else
+        gf_buffer_text(t, "null");
     gf_buffer_text(t, ", \"spacing_mm\": [");
     for (int a = 0; a < 3; a++) {
         json_number_or_null(t, m->spacing[a]);
@@ -131,7 +201,9 @@ static void json_image(struct gf_buffer *t, const struct gf_image *image)
     json_number_or_null(t, m->resolution[0]);
     gf_buffer_text(t, ", ");
     json_number_or_null(t, m->resolution[1]);
-    gf_buffer_printf(t, "], \"resolution_unit\": \"%s\", \"icc_bytes\": %zu, "
+    gf_buffer_text(t, "]");
+    json_geometry(t, m);
+    gf_buffer_printf(t, ", \"resolution_unit\": \"%s\", \"icc_bytes\": %zu, "
                      "\"exif_bytes\": %zu, \"xmp_bytes\": %zu, \"description\": ",
                      unit_name(m->resolution_unit), m->icc.size, m->exif.size, m->xmp.size);
     if (m->description)
@@ -174,9 +246,9 @@ static enum gf_status info_file(const struct gf_request *r, const char *path, st
         gf_meta_override_spacing(&image.meta, r->spacing);
         if (status == GF_OK && r->json) {
             gf_buffer_text(t, i ? ", " : "");
-            json_image(t, &image);
+            json_image(t, reader, &image);
         } else if (status == GF_OK) {
-            text_image(&one, &image);
+            text_image(&one, reader, &image);
             if (i > 0 && same_text(&run, &one)) {
                 gf_buffer_free(&one);
             } else {

@@ -5,6 +5,8 @@
 #include "explain.h"
 #include "filter.h"
 #include "folder.h"
+#include "io/stack.h"
+#include "geometry.h"
 #include "message.h"
 #include "output.h"
 #include "pipeline.h"
@@ -13,8 +15,10 @@
 #include "stats/session.h"
 #include "util.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -42,6 +46,7 @@ struct job {
     const char *in_path;
     const char *out_path;               /* NULL: only explained */
     const struct gf_format *out_format;
+    bool slices;                        /* the output is one file a plane, of that format */
     struct gf_reader *reader;
     struct planned first;               /* of image 0: what was explained is what runs */
     struct gf_counts counts;
@@ -91,8 +96,13 @@ static enum gf_status plan_image(struct job *job, uint64_t index, struct planned
         GF_TRY(gf_plan_for_gpu(&p->plan, r, job->reader->name, e));
     p->out = p->plan.out;
     p->out.meta = p->in.meta;
+    gf_geometry_crop(&p->out.meta.geometry, (const double[]){(double)p->plan.shift[0],
+                                                             (double)p->plan.shift[1],
+                                                             (double)p->plan.shift[2]});
     if (job->out_format)
-        return job->out_format->accepts(&p->out, job->reader->images, shown_name(job), e);
+        return job->slices ? gf_stack_accepts(job->out_format, &p->out, shown_name(job), e)
+                           : job->out_format->accepts(&p->out, job->reader->images,
+                                                      shown_name(job), e);
     return GF_OK;
 }
 
@@ -130,16 +140,20 @@ static void warn_of_narrow_sigma(const struct job *job)
     }
 }
 
-/* Plans every image before anything is written; *bytes is the size of all results. */
-static enum gf_status plan_all(struct job *job, uint64_t *bytes, struct gf_error *e)
+/* Plans every image before anything is written; *bytes is the size of all results, *planes how many
+ * they have. */
+static enum gf_status plan_all(struct job *job, uint64_t *bytes, uint64_t *planes,
+                               struct gf_error *e)
 {
     const struct gf_request *r = job->run->request;
-    *bytes = 0;
+    *bytes = *planes = 0;
     for (uint64_t i = 0; i < job->reader->images; i++) {
         struct planned other, *p = i == 0 ? &job->first : &other;
         enum gf_status status = plan_image(job, i, p, e);
-        if (status == GF_OK)
+        if (status == GF_OK) {
             *bytes += gf_image_bytes(&p->out);
+            *planes += p->out.depth;
+        }
         if (status == GF_OK && job->run->stats && p->out.type != job->first.out.type)
             status = gf_fail(e, GF_EFEATURE, "%s: page %llu would be %s, page 1 %s; --stats is of "
                              "one type, choose it with -t", shown_name(job),
@@ -227,6 +241,19 @@ static enum gf_status report_counts(const struct job *job, struct gf_error *e)
     return GF_OK;
 }
 
+/* The samples of a detached header go to a file that nobody named: it must not be the input. */
+static enum gf_status spare_input(const struct job *job, struct gf_error *e)
+{
+    char second[PATH_MAX], out[PATH_MAX], in[PATH_MAX];
+    if (!job->out_format->second_file ||
+        !job->out_format->second_file(job->out_path, &job->run->request->write, second,
+                                      sizeof second) ||
+        !realpath(second, out) || !realpath(job->in_path, in) || strcmp(out, in) != 0)
+        return GF_OK;
+    return gf_fail(e, GF_EUSAGE, "%s: its samples would go to %s, which is the input; choose "
+                   "another name", job->out_path, second);
+}
+
 /* The output's format: -f, or the name's extension; for standard output the input's, so it is
  * NULL until the input is open. */
 static enum gf_status choose_format(struct job *job, struct gf_error *e)
@@ -250,16 +277,23 @@ static enum gf_status choose_format(struct job *job, struct gf_error *e)
     if (!job->out_format->create)
         return gf_fail(e, GF_EFEATURE, "%s: %s is only read; give -f FORMAT or a name that says "
                        "it: %s", name, job->out_format->name, list);
-    if (r->write.compression && job->out_format != &gf_format_tiff)
-        return gf_fail(e, GF_EUSAGE, "%s: --compression is for TIFF, not for %s; --level sets the "
-                       "effort of PNG", name, job->out_format->name);
-    return GF_OK;
+    GF_TRY(gf_compression_check(job->out_format, job->out_path, &r->write, e));
+    return job->slices ? GF_OK : spare_input(job, e);
+}
+
+/* Slices get the numbers of the slices they come from. */
+static struct gf_stack_plan stack_plan(const struct job *job, uint64_t planes)
+{
+    return (struct gf_stack_plan){job->out_path, job->out_format, gf_stack_first(job->reader),
+                                  planes};
 }
 
 /* --dry-run: refuses what the run would refuse to open. Pipes, devices and a folder that the run
  * would make are left alone. */
-static enum gf_status try_output(const struct job *job, struct gf_error *e)
+static enum gf_status try_output(const struct job *job, uint64_t planes, struct gf_error *e)
 {
+    const struct gf_stack_plan slices = stack_plan(job, planes);
+    char second[PATH_MAX];
     struct stat info;
     struct gf_out *out = NULL;
     enum gf_status status;
@@ -269,8 +303,16 @@ static enum gf_status try_output(const struct job *job, struct gf_error *e)
     if (job->run->request->output && gf_folder_wanted(job->run->request) &&
         stat(job->run->request->output, &info) != 0)
         return GF_OK;
+    if (job->slices)
+        return gf_stack_try(&slices, &job->run->request->out, e);
     status = gf_out_open(&out, job->out_path, &job->run->request->out, e);
     gf_out_abort(&out);
+    if (status == GF_OK && job->out_format->second_file &&
+        job->out_format->second_file(job->out_path, &job->run->request->write, second,
+                                     sizeof second)) {
+        status = gf_out_open(&out, second, &job->run->request->out, e);
+        gf_out_abort(&out);
+    }
     return status;
 }
 
@@ -306,7 +348,7 @@ static enum gf_status back_to_start(struct job *job, struct gf_error *e)
     const struct gf_image *in = &job->first.in;
     struct gf_image again = {.alpha = -1};
     enum gf_status status;
-    if (!gf_in_again(job->in_path))
+    if (!gf_in_again(job->in_path) && !gf_is_stack(job->reader))
         return gf_fail(e, GF_EMEMORY, "%s: these statistics take more than one look at the samples "
                        "and it cannot be read again; save it to a file, or leave out "
                        "median and percentiles with --stats=mean,std", job->reader->name);
@@ -366,18 +408,24 @@ static enum gf_status write_and_measure(struct job *job, struct gf_error *e)
     return gf_stats_session_row(job->run->stats, &source, &stats, e);
 }
 
-static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_error *e)
+static enum gf_status write_result(struct job *job, uint64_t bytes, uint64_t planes,
+                                   struct gf_error *e)
 {
+    const struct gf_stack_plan slices = stack_plan(job, planes);
     const struct gf_request *r = job->run->request;
     struct gf_writer *writer = NULL;
     struct gf_write_options options = r->write;
     struct gf_out_options out = r->out;
     enum gf_status status;
     options.threads = r->jobs;
+    /* Standard output is of the input's kind. */
+    options.gzip |= !r->format && strcmp(job->out_path, "-") == 0 && job->reader->gzipped;
     /* What went down a pipe cannot be taken back, so it has to wait for the verdict. */
     out.seekable = r->on_clip == GF_CLIP_ERROR;
-    status = gf_writer_open(&writer, job->out_path, job->out_format, job->reader->images, bytes,
-                            &options, &out, e);
+    status = job->slices ? gf_stack_create(&writer, &slices, job->reader->images, bytes, &options,
+                                           &out, e)
+                         : gf_writer_open(&writer, job->out_path, job->out_format,
+                                          job->reader->images, bytes, &options, &out, e);
     job->writer = writer;
     if (job->run->stats)
         gf_stats_session_file(job->run->stats);
@@ -395,20 +443,20 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, struct gf_er
 
 /* `out_path` NULL: the request only asks for an explanation. */
 static enum gf_status run_one(struct run *run, const char *in_path, const char *out_path,
-                              struct gf_error *e)
+                              bool slices, struct gf_error *e)
 {
     const struct gf_request *r = run->request;
-    struct job job = {.run = run, .in_path = in_path, .out_path = out_path};
-    uint64_t bytes;
+    struct job job = {.run = run, .in_path = in_path, .out_path = out_path, .slices = slices};
+    uint64_t bytes, planes;
     enum gf_status status = out_path ? choose_format(&job, e) : GF_OK;
     if (status == GF_OK)
         status = gf_reader_open(&job.reader, in_path, &r->read, e);
     if (status == GF_OK && out_path && !job.out_format)
         status = choose_format(&job, e);
     if (status == GF_OK)
-        status = plan_all(&job, &bytes, e);
+        status = plan_all(&job, &bytes, &planes, e);
     if (status == GF_OK && out_path)
-        status = r->dry_run ? try_output(&job, e) : write_result(&job, bytes, e);
+        status = r->dry_run ? try_output(&job, planes, e) : write_result(&job, bytes, planes, e);
     if (status == GF_EMEMORY &&
         !(out_path && strncmp(e->text, shown_name(&job), strlen(shown_name(&job))) == 0))
         gf_name_error(job.reader ? job.reader->name : in_path, status, e);
@@ -426,7 +474,9 @@ static enum gf_status run_into_folder(struct run *run, struct gf_error *e)
     size_t failed = 0;
     for (size_t i = 0; status == GF_OK && i < r->operand_count; i++) {
         struct gf_error mine = {""};
-        enum gf_status one = run_one(run, r->operands[i], folder.names[i], &mine);
+        /* A file whose own name has a % in it is no stack; its output neither. */
+        enum gf_status one = run_one(run, r->operands[i], folder.names[i],
+                                     gf_slices_wanted(r->operands[i]), &mine);
         if (one == GF_EDEVICE && i + 1 < r->operand_count) {
             status = gf_fail(e, one, "%s; %zu of %zu files are not done", mine.text,
                              r->operand_count - i, r->operand_count);
@@ -451,10 +501,11 @@ static enum gf_status run_into_folder(struct run *run, struct gf_error *e)
 static enum gf_status run_all(struct run *run, struct gf_error *e)
 {
     const struct gf_request *r = run->request;
+    const char *out;
     if (r->output && gf_folder_wanted(r))
         return run_into_folder(run, e);
-    return run_one(run, r->operands[0],
-                   r->output ? r->output : r->operand_count == 2 ? r->operands[1] : NULL, e);
+    out = r->output ? r->output : r->operand_count == 2 ? r->operands[1] : NULL;
+    return run_one(run, r->operands[0], out, out && gf_slices_numbered(out), e);
 }
 
 /* The same with statistics of the outputs, which go where samples do not. */
@@ -483,8 +534,30 @@ static enum gf_status run_and_measure(struct run *run, struct gf_error *e)
     return printed;
 }
 
+/* Names of slices that are not understood, before anything is read. */
+static enum gf_status check_slices(const struct gf_request *r, struct gf_error *e)
+{
+    struct gf_numbering n;
+    for (size_t i = 0; i < r->operand_count + (r->output ? 1 : 0); i++) {
+        const char *path = i < r->operand_count ? r->operands[i] : r->output;
+        bool input = i < (r->output ? r->operand_count : 1);
+        struct stat info;
+        if (input && lstat(path, &info) == 0)
+            continue;
+        GF_TRY(gf_numbering_parse(&n, path, e));
+        gf_numbering_free(&n);
+        if (input && r->output && gf_folder_wanted(r) && gf_slices_wanted(path) &&
+            !gf_slices_numbered(path))
+            return gf_fail(e, GF_EUSAGE, "%s: slices that are to go to a folder need a numbered "
+                           "name there: -o '%s%sslice_%%04d.EXT'", path, r->output,
+                           r->output[strlen(r->output) - 1] == '/' ? "" : "/");
+    }
+    return GF_OK;
+}
+
 static enum gf_status check_request(const struct gf_request *r, struct gf_error *e)
 {
+    GF_TRY(check_slices(r, e));
     if (r->suffix && !gf_folder_wanted(r))
         return gf_fail(e, GF_EUSAGE, "--suffix goes with -o DIR, and -o %s is a file", r->output);
     for (size_t i = 0; r->kernel && i < (r->output ? r->operand_count : 1); i++)

@@ -5,6 +5,7 @@
 #include "util.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* In 2D a unit is a row and every plane of the image is walked by itself; in 3D a unit is a
@@ -12,8 +13,9 @@
 struct step {
     uint64_t plane, in_plane;   /* 2D: which plane of the output, and of the input */
     uint64_t begin, end;        /* output units */
-    uint64_t first, last;       /* input units its buffer holds: what it reaches, and what
-                                 * later steps need that can not be read again */
+    uint64_t first, last;       /* units of the unrolled input its buffer holds: what it
+                                 * reaches, and what later steps need that can not be read
+                                 * again */
 };
 
 /* A buffer of input units [first, last) or of output units, handed round in a ring of two:
@@ -27,8 +29,18 @@ struct buffer {
 /* Pinning a buffer costs as much as 3 to 8 transfers without it. */
 #define PINNED_USES 4
 
+/* What wrapping needs again of an image that is read in order: its first and last units, or all of
+ * them. A plane's in 2D. */
+struct ends {
+    uint64_t first, last;               /* units [0, first) and [last, in_units) */
+    char *head, *tail;                  /* NULL: read in any order, or not needed */
+};
+
 struct pipeline {
-    const struct gf_plan *plan;
+    const struct gf_plan *plan;         /* of the unrolled image, which backends get */
+    struct gf_unrolled unrolled;
+    const struct gf_image *file;        /* what the reader has */
+    struct ends ends;
     struct gf_engine *engine;
     const struct gf_backend *backend;
     void *backend_state;
@@ -39,7 +51,7 @@ struct pipeline {
     struct gf_counts *counts;
 
     bool volume;
-    uint64_t in_units, out_units;       /* a plane's (2D) or the image's (3D) */
+    uint64_t in_units, out_units;       /* a plane's (2D) or the image's (3D), in the files */
     uint64_t rows_per_unit, out_rows_per_unit;
     size_t in_unit_bytes, out_unit_bytes;
     uint64_t in_room, out_room;         /* units a buffer holds */
@@ -71,8 +83,7 @@ static struct step step_at(const struct pipeline *p, uint64_t index)
 }
 
 /* What each step of a plane holds. The input comes in order and once, so what a later step
- * needs again is kept (wrap: the first rows for the last output), and what an earlier one
- * needed ahead has been read already. */
+ * needs again is kept, and what an earlier one needed ahead has been read already. */
 static enum gf_status find_ranges(struct pipeline *p, struct gf_error *e)
 {
     uint64_t n = p->steps_per_plane;
@@ -92,17 +103,70 @@ static enum gf_status find_ranges(struct pipeline *p, struct gf_error *e)
 
 /* ---- the three stages of a step ---- */
 
-/* Reads and drops input rows up to `row`; the buffer is free to be written over. */
+/* Reads and drops input rows up to `row`; the buffer is free to be written over, and has room for a
+ * unit at least. */
 static enum gf_status skip_to(struct pipeline *p, uint64_t row, const struct buffer *scratch,
                               struct gf_error *e)
 {
-    uint64_t chunk = p->in_room * p->rows_per_unit;
+    uint64_t chunk = scratch->bytes / p->in_unit_bytes * p->rows_per_unit;
     if (p->reader->random_access)
         p->next_row = gf_max(p->next_row, row);
     while (p->next_row < row) {
         uint64_t count = gf_min(chunk, row - p->next_row);
         GF_TRY(gf_reader_rows(p->reader, p->next_row, count, scratch->data, e));
         p->next_row += count;
+    }
+    return GF_OK;
+}
+
+/* The units at both ends of the plane that begins at unit `base` of the file, before those between
+ * them are read. */
+static enum gf_status read_ends(struct pipeline *p, uint64_t base, const struct buffer *scratch,
+                                struct gf_error *e)
+{
+    const struct ends *k = &p->ends;
+    const uint64_t rows = p->rows_per_unit;
+    GF_TRY(skip_to(p, base * rows, scratch, e));
+    if (k->first > 0)
+        GF_TRY(gf_reader_rows(p->reader, base * rows, k->first * rows, k->head, e));
+    p->next_row += k->first * rows;
+    GF_TRY(skip_to(p, (base + k->last) * rows, scratch, e));
+    if (k->last < p->in_units)
+        GF_TRY(gf_reader_rows(p->reader, (base + k->last) * rows, (p->in_units - k->last) * rows,
+                              k->tail, e));
+    p->next_row = (base + p->in_units) * rows;
+    if (k->first == k->last)
+        return GF_OK;
+    /* Only the one plane there is has units between them (keep_ends). */
+    p->next_row = 0;
+    return gf_reader_restart(p->reader, p->file, e);
+}
+
+/* Units [first, last) of the unrolled input to the buffer that begins with unit b->first. */
+static enum gf_status fetch(struct pipeline *p, const struct buffer *b, uint64_t base,
+                            uint64_t first, uint64_t last, struct gf_error *e)
+{
+    const uint64_t n = p->in_units, before = p->unrolled.before % n;
+    const struct ends *k = &p->ends;
+    while (first < last) {
+        uint64_t unit = (first + n - before) % n, run = gf_min(last - first, n - unit);
+        char *to = (char *)b->data + (first - b->first) * p->in_unit_bytes;
+        if (k->head && unit < k->first) {
+            run = gf_min(run, k->first - unit);
+            memcpy(to, k->head + unit * p->in_unit_bytes, run * p->in_unit_bytes);
+        } else if (k->head && unit >= k->last) {
+            memcpy(to, k->tail + (unit - k->last) * p->in_unit_bytes, run * p->in_unit_bytes);
+        } else {
+            if (k->head)
+                run = gf_min(run, k->last - unit);
+            /* What is dropped on the way there may lie in the room for what comes. */
+            GF_TRY(skip_to(p, (base + unit) * p->rows_per_unit,
+                           &(struct buffer){.data = to, .bytes = run * p->in_unit_bytes}, e));
+            GF_TRY(gf_reader_rows(p->reader, (base + unit) * p->rows_per_unit,
+                                  run * p->rows_per_unit, to, e));
+            p->next_row = (base + unit + run) * p->rows_per_unit;
+        }
+        first += run;
     }
     return GF_OK;
 }
@@ -117,22 +181,16 @@ static enum gf_status stage_read(struct pipeline *p, uint64_t index, struct gf_e
     uint64_t base = p->volume ? 0 : s.in_plane * p->in_units;
     uint64_t have = s.first;
 
+    if (s.begin == 0 && p->ends.head)
+        GF_TRY(read_ends(p, base, b, e));
     if (s.begin > 0 && before->last > s.first) {
         have = before->last;
         memmove(b->data, (const char *)before->data + (s.first - before->first) * p->in_unit_bytes,
                 (have - s.first) * p->in_unit_bytes);
-    } else {
-        GF_TRY(skip_to(p, (base + s.first) * p->rows_per_unit, b, e));
-    }
-    if (s.last > have) {
-        GF_TRY(gf_reader_rows(p->reader, (base + have) * p->rows_per_unit,
-                              (s.last - have) * p->rows_per_unit,
-                              (char *)b->data + (have - s.first) * p->in_unit_bytes, e));
-        p->next_row = (base + s.last) * p->rows_per_unit;
     }
     b->first = s.first;
     b->last = s.last;
-    return GF_OK;
+    return fetch(p, b, base, have, s.last, e);
 }
 
 static void describe_slab(const struct pipeline *p, struct gf_slab *slab, void *data,
@@ -340,6 +398,34 @@ static enum gf_status run_overlapped(struct pipeline *p, struct gf_error *e)
     return p->status;
 }
 
+/* Of a wrapped image that is read in order: all of it where there is memory, so that it is decoded
+ * once; else its ends, for which it is read twice. Planes of a volume in 2D are kept whole one by
+ * one, because there is no going back to a plane. */
+static enum gf_status keep_ends(struct pipeline *p, struct gf_error *e)
+{
+    const struct gf_unrolled *u = &p->unrolled;
+    const uint64_t n = p->in_units, left = gf_memory_limit() - gf_min(gf_memory_limit(),
+                                                                      gf_memory_used());
+    struct ends *k = &p->ends;
+    uint64_t bytes;
+    void *block;
+    bool whole;
+    if ((u->before == 0 && u->after == 0) || p->reader->random_access)
+        return GF_OK;
+    whole = (!p->volume && p->file->depth > 1) || u->before >= n || u->after >= n - u->before ||
+            (gf_mul(n, p->in_unit_bytes, &bytes) && bytes <= left / 2);
+#ifdef GPUFILT_TEST_HOOKS
+    if (getenv("GPUFILT_TEST_ENDS") && (p->volume || p->file->depth == 1))
+        whole = u->before >= n || u->after >= n - u->before;
+#endif
+    k->first = whole ? 0 : u->after;
+    k->last = whole ? 0 : n - u->before;
+    GF_TRY(gf_allocate(&block, k->first + n - k->last, p->in_unit_bytes, p->reader->name, e));
+    k->head = block;
+    k->tail = k->head + k->first * p->in_unit_bytes;
+    return GF_OK;
+}
+
 static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
 {
     GF_TRY(find_ranges(p, e));
@@ -356,7 +442,7 @@ static enum gf_status allocate_buffers(struct pipeline *p, struct gf_error *e)
         GF_TRY(gf_allocate(&p->out[i].data, p->out[i].bytes, 1,
                            p->writer ? p->writer->name : p->reader->name, e));
     }
-    return GF_OK;
+    return keep_ends(p, e);
 }
 
 enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *engine,
@@ -365,12 +451,14 @@ enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *eng
                                const struct gf_image *out, struct gf_counts *counts,
                                struct gf_error *e)
 {
-    struct pipeline p = {.plan = plan, .engine = engine, .backend = backend, .reader = reader,
+    struct pipeline p = {.unrolled = gf_plan_unroll(plan), .file = &plan->in,
+                         .engine = engine, .backend = backend, .reader = reader,
                          .writer = writer, .feeder = feeder, .image = out, .counts = counts,
                          .volume = plan->dimensions == 3,
                          .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     enum gf_status status;
 
+    p.plan = &p.unrolled.plan;
     p.in_units = p.volume ? plan->in.depth : plan->in.height;
     p.out_units = p.volume ? plan->out.depth : plan->out.height;
     p.rows_per_unit = p.volume ? plan->in.height : 1;
@@ -389,6 +477,7 @@ enum gf_status gf_pipeline_run(const struct gf_plan *plan, struct gf_engine *eng
         status = skip_to(&p, plan->in.depth * plan->in.height, &p.in[0], e);
     close_backend(&p);
     gf_free(p.first);
+    gf_free(p.ends.head);
     for (unsigned i = 0; i < 2; i++) {
         gf_free(p.in[i].data);
         gf_free(p.out[i].data);

@@ -112,4 +112,14 @@ double gf_plan_total(const struct gf_plan *plan);
 void gf_plan_reach(const struct gf_plan *plan, int axis, uint64_t begin, uint64_t end,
                    uint64_t *first, uint64_t *last);
 
+/* A wrapped image seen as a longer one that does not reach outside along the axis in which slabs
+ * are cut (y in 2D, z in 3D): `before` rows or planes of its end stand before it and `after` of its
+ * start behind it, again and again where the mask is larger than the image. The same sums of the
+ * same samples, and a slab then needs only what lies under the mask. */
+struct gf_unrolled {
+    struct gf_plan plan;        /* over the longer image; borrows the arrays, not to be freed */
+    uint64_t before, after;     /* 0 for every border but WRAP */
+};
+struct gf_unrolled gf_plan_unroll(const struct gf_plan *plan);
+
 #endif

@@ -48,6 +48,24 @@ double gf_plan_total(const struct gf_plan *plan)
     return gf_inside_total(&in);
 }
 
+struct gf_unrolled gf_plan_unroll(const struct gf_plan *plan)
+{
+    struct gf_unrolled u = {.plan = *plan};
+    const int axis = plan->dimensions == 3 ? 2 : 1;
+    uint64_t *n = axis == 2 ? &u.plan.in.depth : &u.plan.in.height;
+    int64_t count = (int64_t)(axis == 2 ? plan->out.depth : plan->out.height);
+    int64_t low = plan->shift[axis] - plan->origin[axis];
+    int64_t high = low + count - 1 + plan->size[axis];
+
+    if (plan->border != GF_BORDER_WRAP)
+        return u;
+    u.before = low < 0 ? (uint64_t)-low : 0;
+    u.after = high > (int64_t)*n ? (uint64_t)high - *n : 0;
+    *n += u.before + u.after;
+    u.plan.shift[axis] += (int64_t)u.before;
+    return u;
+}
+
 static void include(int64_t i, int64_t *first, int64_t *last)
 {
     if (i < 0)

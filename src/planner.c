@@ -249,10 +249,9 @@ static uint64_t slab_bytes(const struct gf_plan *plan, uint64_t slab, uint64_t i
     uint64_t n = axis == 2 ? plan->out.depth : plan->out.height;
     uint64_t in_n = axis == 2 ? plan->in.depth : plan->in.height;
     uint64_t first, last, reach;
-    bool whole = plan->border == GF_BORDER_WRAP;
     gf_plan_reach(plan, axis, 0, gf_min(slab, n), &first, &last);
     /* Reflections come back to where the mask already is, so that no slab needs more. */
-    reach = whole ? in_n : gf_min(in_n, slab + plan->size[axis] - 1);
+    reach = gf_min(in_n, slab + plan->size[axis] - 1);
     return gf_max(reach, last - first) * in_unit + gf_min(slab, n) * out_unit;
 }
 
@@ -268,6 +267,9 @@ static enum gf_status plan_slabs(struct gf_plan *plan, uint64_t bytes, bool over
     uint64_t budget = gf_memory_limit() - gf_min(gf_memory_limit(), gf_memory_used());
     /* Some is left to the coding and to the backend's own buffers. */
     uint64_t room = budget - gf_min(budget / 2, CODING_BYTES);
+    const struct gf_unrolled unrolled = gf_plan_unroll(plan);
+    /* What is kept of an input that is read in order, for its other end. */
+    uint64_t kept = (unrolled.before + unrolled.after) * in_unit;
     bool several;
 
     /* Bands much lower than the mask would spend their time on the halo. */
@@ -283,7 +285,8 @@ static enum gf_status plan_slabs(struct gf_plan *plan, uint64_t bytes, bool over
         several = plan->slab < n || (!volume && plan->out.depth > 1);
         if (!several || !overlap)
             plan->buffers = 1;
-        plan->host_bytes = plan->buffers * slab_bytes(plan, plan->slab, in_unit, out_unit);
+        plan->host_bytes = kept + plan->buffers * slab_bytes(&unrolled.plan, plan->slab, in_unit,
+                                                            out_unit);
         if (plan->host_bytes <= room || (plan->slab == 1 && plan->buffers == 1))
             break;
         if (plan->buffers == 2 && plan->slab <= plan->size[volume ? 2 : 1])

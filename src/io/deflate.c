@@ -16,7 +16,7 @@
 #define BLOCK (128u << 10)     /* small enough to share a 512x512 picture out to two threads */
 #define WINDOW (32u << 10)     /* how far back deflate reaches */
 #define FLUSH_BYTES 64         /* for the empty block that ends a piece on a whole byte */
-#define STREAM_FRAME 6         /* zlib's header and Adler-32 */
+#define STREAM_FRAME 18        /* gzip's header, CRC-32 and size; zlib's frame is smaller */
 #define MAX_THREADS 16
 
 enum slot_state { SLOT_FREE, SLOT_READY, SLOT_BUSY, SLOT_DONE };
@@ -27,7 +27,7 @@ struct slot {
     size_t window, size;  /* of these, how many are used */
     uint8_t *out;         /* margin, output, margin */
     size_t out_size;
-    uint32_t adler;
+    uint32_t checksum;
     bool first, last, failed;
     enum slot_state state;
 };
@@ -39,7 +39,8 @@ struct gf_deflate {
     z_stream *streams;             /* one a thread; one when there is none; NULL at level -1 */
     unsigned stream_count;
     size_t out_room;
-    uint32_t adler;
+    uint32_t checksum;             /* Adler-32, or CRC-32 for gzip */
+    uint64_t total;                /* bytes before deflating */
     bool any;
 
     pthread_t *threads;
@@ -69,19 +70,28 @@ static void compress_with_zlib(const struct gf_deflate *d, struct slot *s, z_str
     s->out_size += d->out_room - z->avail_out;
 }
 
+static size_t put_header(const struct gf_deflate *d, uint8_t *out)
+{
+    /* Deflate, no flags, no time; "fastest" where it was, made by an unknown system. */
+    static const uint8_t gzip[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
+    /* Deflate, 32 KiB window, "fastest": the level is informative only. */
+    static const uint8_t zlib[2] = {0x78, 0x01};
+    if (!d->options.gzip) {
+        memcpy(out, zlib, sizeof zlib);
+        return sizeof zlib;
+    }
+    memcpy(out, gzip, sizeof gzip);
+    return sizeof gzip;
+}
+
 static void compress_block(const struct gf_deflate *d, struct slot *s, z_stream *z)
 {
     uint8_t *out = s->out + GF_DEFLATE_MARGIN;
     const uint8_t *block = s->in + WINDOW;
 
-    s->out_size = 0;
-    if (s->first) {
-        /* Deflate, 32 KiB window, "fastest": the level is informative only. */
-        out[0] = 0x78;
-        out[1] = 0x01;
-        s->out_size = 2;
-    }
-    s->adler = (uint32_t)adler32(1, block, (uInt)s->size);
+    s->out_size = s->first ? put_header(d, out) : 0;
+    s->checksum = (uint32_t)(d->options.gzip ? crc32(0, block, (uInt)s->size)
+                                             : adler32(1, block, (uInt)s->size));
     if (d->options.level < 0)
         s->out_size += gf_deflate_runs(block, s->size, s->last, out + s->out_size);
     else
@@ -117,6 +127,32 @@ static void *work(void *argument)
 
 /* ---- the ring of slots ---- */
 
+static void add_checksum(struct gf_deflate *d, const struct slot *s)
+{
+    const z_off_t size = (z_off_t)s->size;
+    d->total += s->size;
+    if (s->first)
+        d->checksum = s->checksum;
+    else
+        d->checksum = (uint32_t)(d->options.gzip
+                                     ? crc32_combine(d->checksum, s->checksum, size)
+                                     : adler32_combine(d->checksum, s->checksum, size));
+}
+
+/* zlib's frame has the most significant byte first, gzip's the least. */
+static size_t put_trailer(const struct gf_deflate *d, uint8_t *out)
+{
+    if (!d->options.gzip) {
+        gf_png_set_u32(out, d->checksum);
+        return 4;
+    }
+    for (int i = 0; i < 4; i++) {
+        out[i] = (uint8_t)(d->checksum >> 8 * i);
+        out[4 + i] = (uint8_t)(d->total >> 8 * i);
+    }
+    return 8;
+}
+
 /* Emits a slot that was submitted, waiting for it; it is free then. */
 static enum gf_status drain(struct gf_deflate *d, struct slot *s, struct gf_error *e)
 {
@@ -133,12 +169,9 @@ static enum gf_status drain(struct gf_deflate *d, struct slot *s, struct gf_erro
     if (s->failed)
         return gf_fail(e, GF_EOUTPUT, "zlib could not compress a block of %llu bytes",
                        (unsigned long long)s->size);
-    d->adler = s->first ? s->adler : (uint32_t)adler32_combine(d->adler, s->adler,
-                                                              (z_off_t)s->size);
-    if (s->last) {
-        gf_png_set_u32(out + s->out_size, d->adler);
-        s->out_size += 4;
-    }
+    add_checksum(d, s);
+    if (s->last)
+        s->out_size += put_trailer(d, out + s->out_size);
     return d->options.emit(d->options.context, out, s->out_size, e);
 }
 

@@ -1,11 +1,12 @@
-/* A zlib stream made by several threads: the data are cut into blocks of one fixed size
- * that are compressed independently, so the bytes never depend on how many threads there
+/* A zlib stream or a gzip member made by several threads: the data are cut into blocks of one fixed
+ * size that are compressed independently, so the bytes never depend on how many threads there
  * are, nor on how the data arrive. */
 #ifndef GPUFILT_SRC_IO_DEFLATE_H
 #define GPUFILT_SRC_IO_DEFLATE_H
 
 #include "../status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct gf_deflate_options {
     int level;             /* of zlib, 0..9; -1: run lengths and Huffman coding, the fast
                             * mode for rows that a PNG filter went over */
     int strategy;          /* of zlib, for level >= 0 */
+    bool gzip;             /* gzip's frame, without a name or a time, instead of zlib's */
     unsigned threads;      /* 0: one a processor */
     uint64_t bytes;        /* how many will be written, to start no thread in vain */
     gf_deflate_emit *emit;

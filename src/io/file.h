@@ -22,6 +22,7 @@ bool gf_in_again(const char *path);
 /* Name for messages: the path, or "standard input". */
 const char *gf_in_name(const struct gf_in *in);
 uint64_t gf_in_size(const struct gf_in *in);
+bool gf_in_is_standard(const struct gf_in *in);
 /* Reads exactly `size` bytes at `offset`; fewer is GF_EINPUT "truncated". Thread-safe. */
 enum gf_status gf_in_read(struct gf_in *in, void *buffer, size_t size, uint64_t offset,
                           struct gf_error *e);
@@ -72,6 +73,24 @@ uint64_t gf_out_size(const struct gf_out *out);
  * all. After GF_OK or an error the handle is gone. On an error before the rename the
  * old file is untouched and nothing is left behind. */
 enum gf_status gf_out_commit(struct gf_out **out, struct gf_error *e);
+/* For files that appear together: does all of gf_out_commit but giving the name; the complete file
+ * waits under a temporary one. Not for streams. The handle is gone afterwards. */
+struct gf_parked;
+enum gf_status gf_out_park(struct gf_out **out, struct gf_parked **parked, struct gf_error *e);
+/* Gives all of them their names, in order, and syncs their folders; every one of them is
+ * released, also on an error. Then those that came to be are removed again, unless they replaced
+ * a file, which is lost. Signals wait. */
+enum gf_status gf_parked_publish(struct gf_parked **parked, uint64_t count,
+                                 const struct gf_out_options *options, struct gf_error *e);
+/* Removes the file; accepts NULL; sets the pointer to NULL. */
+void gf_parked_drop(struct gf_parked **parked);
+/* The same for a file and the header that describes it, which is not to appear without it: all that
+ * can be done before is done for both before the first gets its name. Where the second then cannot
+ * get its own, the first name is given back to what had it before. A pair of names cannot change
+ * in one step: what ends the process between the two leaves the new first file beside the old
+ * header. */
+enum gf_status gf_out_commit_both(struct gf_out **first, struct gf_out **second,
+                                  struct gf_error *e);
 /* Discards; accepts NULL; sets the pointer to NULL. */
 void gf_out_abort(struct gf_out **out);
 /* Writes a text to a standard stream, 1 or 2: GF_EOUTPUT when not all of it was taken. */

@@ -19,6 +19,7 @@ struct gf_in {
     uint64_t size;
     uint8_t *memory;    /* the whole input when it is not NULL */
     struct stat opened; /* to notice changes */
+    bool standard;      /* standard input */
 };
 
 /* Reads a pipe to its end into counted memory. */
@@ -61,7 +62,7 @@ static enum gf_status read_whole(struct gf_in *in, struct gf_error *e)
 
 static enum gf_status open_descriptor(struct gf_in *in, const char *path, struct gf_error *e)
 {
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = in->standard = strcmp(path, "-") == 0;
     off_t position;
 
     in->fd = standard ? gf_sys_dup(STDIN_FILENO) : gf_sys_open(AT_FDCWD, path, O_RDONLY, 0);
@@ -135,6 +136,8 @@ bool gf_in_again(const char *path)
 const char *gf_in_name(const struct gf_in *in) { return in->name; }
 
 uint64_t gf_in_size(const struct gf_in *in) { return in->size; }
+
+bool gf_in_is_standard(const struct gf_in *in) { return in->standard; }
 
 /* One read of many bytes, for gf_spread. */
 struct reading {

@@ -3,6 +3,7 @@
 
 #include "../alloc.h"
 #include "../util.h"
+#include "parked.h"
 #include "spread.h"
 #include "sys.h"
 #include "target.h"
@@ -416,47 +417,45 @@ static enum gf_status give_temporary_name(struct gf_out *out, struct gf_error *e
     return GF_OK;
 }
 
-/* Gives the temporary name's file the final name, in one step. */
-static enum gf_status publish(struct gf_out *out, struct gf_error *e)
+/* A complete file under a temporary name, closed. */
+static enum gf_status complete_file(struct gf_out *out, struct gf_error *e)
 {
-    struct gf_target *t = &out->target;
-    bool keep = out->options.no_clobber;
-    int result = gf_sys_renameat(t->folder, out->temp.name, t->base, keep);
-
-    if (result != 0 && keep && (errno == EINVAL || errno == ENOSYS)) {
-        /* The file system cannot rename so; a link does not replace either. */
-        result = gf_sys_linkat(t->folder, out->temp.name, t->folder, t->base);
-        if (result == 0)
-            gf_temp_remove(&out->temp, t);
-    }
-    if (result == 0) {
-        gf_temp_forget(&out->temp);
-        return GF_OK;
-    }
-    if (keep && errno == EEXIST)
-        return gf_fail(e, GF_EOUTPUT, "%s: another program has created it meanwhile; remove it, "
-                       "or leave out --no-clobber", out->name);
-    return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be given its name");
-}
-
-static enum gf_status commit_file(struct gf_out *out, struct gf_error *e)
-{
-    bool sync = out->options.sync == GF_SYNC_EACH;
-
     GF_TRY(end_reserving(out, e));
     if (out->reserved > out->size && gf_sys_ftruncate(out->fd, out->size) != 0)
         return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be cut to its length");
-    if (sync && sync_failed(out->fd))
+    if (out->options.sync == GF_SYNC_EACH && sync_failed(out->fd))
         return gf_sys_fail(e, GF_EOUTPUT, out->name, "cannot be synced to the disk");
     GF_TRY(gf_sys_check_signal(out->name, e));
     if (!out->temp.present)
         GF_TRY(give_temporary_name(out, e));
-    GF_TRY(close_checked(out, &out->fd, e));
-    GF_TRY(publish(out, e));
-    if (sync && out->target.folder_syncs && sync_failed(out->target.folder))
-        return gf_sys_fail(e, GF_EOUTPUT, out->name,
+    return close_checked(out, &out->fd, e);
+}
+
+static enum gf_status sync_folder(int folder, const char *name, struct gf_error *e)
+{
+    if (sync_failed(folder))
+        return gf_sys_fail(e, GF_EOUTPUT, name,
                            "the file is complete, but its folder cannot be synced to the disk");
     return GF_OK;
+}
+
+static enum gf_status give_name(struct gf_out *out, struct gf_error *e)
+{
+    return gf_temp_publish(&out->temp, out->target.folder, out->target.base,
+                           out->options.no_clobber, out->name, e);
+}
+
+static enum gf_status sync_folder_of(struct gf_out *out, struct gf_error *e)
+{
+    return out->options.sync == GF_SYNC_EACH && out->target.folder_syncs
+               ? sync_folder(out->target.folder, out->name, e) : GF_OK;
+}
+
+static enum gf_status commit_file(struct gf_out *out, struct gf_error *e)
+{
+    GF_TRY(complete_file(out, e));
+    GF_TRY(give_name(out, e));
+    return sync_folder_of(out, e);
 }
 
 enum gf_status gf_out_commit(struct gf_out **pointer, struct gf_error *e)
@@ -464,6 +463,87 @@ enum gf_status gf_out_commit(struct gf_out **pointer, struct gf_error *e)
     struct gf_out *out = *pointer;
     enum gf_status status = out->stream >= 0 ? commit_stream(out, e) : commit_file(out, e);
 
+    release(out);
+    *pointer = NULL;
+    return status;
+}
+
+/* ---- two files ---- */
+
+/* So that it can be undone: what had the name keeps the temporary one, if there is such and the
+ * file system can exchange names. */
+static enum gf_status give_first_name(struct gf_out *out, bool *exchanged, struct gf_error *e)
+{
+    const struct gf_target *t = &out->target;
+
+    *exchanged = t->exists && !out->options.no_clobber &&
+                 gf_sys_renameat(t->folder, out->temp.name, t->base, GF_RENAME_EXCHANGE) == 0;
+    return *exchanged ? GF_OK : give_name(out, e);
+}
+
+static void undo_first_name(struct gf_out *out, bool exchanged)
+{
+    const struct gf_target *t = &out->target;
+
+    /* Nothing more can be done where this fails: the error is told in any case. */
+    if (exchanged)
+        (void)gf_sys_renameat(t->folder, out->temp.name, t->base, GF_RENAME_EXCHANGE);
+    else if (!t->exists)
+        (void)unlinkat(t->folder, t->base, 0);
+}
+
+static enum gf_status commit_files(struct gf_out *first, struct gf_out *second, struct gf_error *e)
+{
+    enum gf_status status;
+    bool exchanged;
+
+    GF_TRY(complete_file(first, e));
+    if (second->stream < 0)
+        GF_TRY(complete_file(second, e));
+    GF_TRY(give_first_name(first, &exchanged, e));
+    status = sync_folder_of(first, e);
+    if (status == GF_OK)
+        status = second->stream >= 0 ? commit_stream(second, e) : give_name(second, e);
+    if (status != GF_OK) {
+        undo_first_name(first, exchanged);
+        return status;
+    }
+    return second->stream >= 0 ? GF_OK : sync_folder_of(second, e);
+}
+
+enum gf_status gf_out_commit_both(struct gf_out **first, struct gf_out **second,
+                                  struct gf_error *e)
+{
+    enum gf_status status;
+
+    if ((*first)->stream < 0) {
+        status = commit_files(*first, *second, e);
+        gf_out_abort(first);
+        gf_out_abort(second);
+        return status;
+    }
+    status = gf_out_commit(first, e);
+    if (status == GF_OK)
+        return gf_out_commit(second, e);
+    gf_out_abort(second);
+    return status;
+}
+
+enum gf_status gf_out_park(struct gf_out **pointer, struct gf_parked **parked, struct gf_error *e)
+{
+    struct gf_out *out = *pointer;
+    enum gf_status status = GF_OK;
+
+    *parked = NULL;
+    if (out->stream >= 0)
+        status = gf_fail(e, GF_EOUTPUT, "%s: is not a plain file", out->name);
+    if (status == GF_OK)
+        status = complete_file(out, e);
+    if (status == GF_OK) {
+        *parked = gf_parked_new(&out->temp, &out->target, out->name);
+        if (!*parked)
+            status = gf_fail(e, GF_EMEMORY, "%s: not enough memory for its name", out->name);
+    }
     release(out);
     *pointer = NULL;
     return status;

@@ -30,22 +30,32 @@ struct gf_reader {
     struct gf_read_options options;
     uint64_t images;              /* set by open, >= 1 */
     bool random_access;           /* rows may be read in any order, cheaply */
+    uint64_t selected;            /* the image that was selected last */
+    bool gzipped;                 /* the file is deflated as a whole; set before open */
+    const char *compression;      /* of the samples, where gf_voxels reads them: "gzip", "zlib";
+                                   * NULL: none */
     void *state;                  /* the format's own, allocated by open */
 };
 
 struct gf_write_options {
-    const char *compression;      /* --compression NAME of the TIFF writer, or NULL */
+    const char *compression;      /* --compression NAME, or NULL */
+    bool gzip;                    /* deflated as a whole, as -f nii.gz asks */
     int level;                    /* --level 0..9 for deflate, -1 default */
     unsigned threads;             /* for compression; 0: one a processor. Never in the bytes */
+    bool quiet;                   /* notes and warnings were given for another file like it */
 };
 
 struct gf_writer {
     const struct gf_format *format;
     struct gf_out *out;
+    struct gf_out *second;        /* a file for the samples alone, which is committed with `out`;
+                                   * opened by the format, or NULL */
+    struct gf_out_options out_options; /* of both */
     const char *name;
     struct gf_write_options options;
     uint64_t images;              /* how many will be written */
     uint64_t bytes;               /* of all samples of all images, before compression */
+    bool gzipped;                 /* the file is to be deflated as a whole: by its name */
     struct gf_image image;        /* the image being written (meta borrowed) */
     uint64_t index;               /* of that image, from 0 */
     uint64_t rows;                /* of it, written so far */
@@ -62,16 +72,24 @@ enum gf_keeps {
     GF_KEEPS_SPACING = 1 << 5,
     GF_KEEPS_DESCRIPTION = 1 << 6,
     GF_KEEPS_GAMMA = 1 << 7,      /* gamma and primaries */
-    GF_KEEPS_ORIENTATION = 1 << 8
+    GF_KEEPS_ORIENTATION = 1 << 8,
+    GF_KEEPS_ORIGIN = 1 << 9,     /* of a volume, and */
+    GF_KEEPS_DIRECTIONS = 1 << 10 /* the directions of its axes */
 };
 
 struct gf_format {
     const char *name;             /* "png": -f value */
     const char *extensions;       /* space-separated, without dots: "tif tiff btf" */
+    const char *data_extensions;  /* of files that hold nothing but samples, whose header lies
+                                   * beside them: they are given to open(), which finds it. NULL:
+                                   * none */
     const char *summary;          /* one line for help */
     bool seekable_output;         /* the writer needs a seekable output */
     bool associated_alpha;        /* can hold colour that is stored multiplied by alpha */
     unsigned keeps;               /* written metadata: bits of enum gf_keeps */
+    bool gzip;                    /* may be deflated as a whole: NAME.EXT.gz */
+    const char *compressions;     /* of the samples, what --compression may say, blank-separated;
+                                   * NULL: nothing (TIFF: gf_tiff_compression_names) */
 
     /* --- reading; all NULL when the format is only written --- */
     /* True when these first bytes of a file are this format's. `size` is the whole file
@@ -90,6 +108,10 @@ struct gf_format {
      * increasing order without gaps unless random_access. */
     enum gf_status (*read_rows)(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
                                 struct gf_error *e);
+    /* Samples [first, first + count) of the selected image in the order of its rows; from several
+     * threads at once. NULL: there are whole rows only. */
+    enum gf_status (*read_samples)(struct gf_reader *r, uint64_t first, uint64_t count,
+                                   void *samples, struct gf_error *e);
     /* After the last row of the last image: reads what is left and verifies the
      * checksums that come after the samples. May be NULL. */
     enum gf_status (*finish)(struct gf_reader *r, struct gf_error *e);
@@ -109,6 +131,10 @@ struct gf_format {
                                  struct gf_error *e);
     /* After the last row; gf_writer_end has seen that there were all of them. May be NULL. */
     enum gf_status (*end)(struct gf_writer *w, struct gf_error *e);
+    /* The path of the second file beside an output of this path, before anything is written. False
+     * when there is none, or no room for its name. NULL: there never is. */
+    bool (*second_file)(const char *path, const struct gf_write_options *options, char *name,
+                        size_t room);
     /* Everything to the output; the caller commits it. May be NULL. */
     enum gf_status (*complete)(struct gf_writer *w, struct gf_error *e);
     /* Releases state, also after complete. NULL: state is NULL or one block. */
@@ -123,15 +149,27 @@ struct gf_format {
 extern const struct gf_format *const gf_formats[];
 
 extern const struct gf_format gf_format_png, gf_format_tiff, gf_format_jpeg, gf_format_bmp,
-    gf_format_tga, gf_format_hdr, gf_format_psd, gf_format_pnm, gf_format_pfm, gf_format_raw;
+    gf_format_tga, gf_format_hdr, gf_format_psd, gf_format_pnm, gf_format_pfm, gf_format_raw,
+    gf_format_nrrd, gf_format_metaimage, gf_format_npy,
+    gf_format_nifti;
 
-/* The format by -f name or extension ("tiff", "tif"); NULL when unknown. */
+/* The format by -f name or extension ("tiff", "tif", "nii.gz"); NULL when unknown. */
 const struct gf_format *gf_format_by_name(const char *name);
 /* The names of the formats that can be written, blank-separated, in `list`, which it returns. */
 const char *gf_format_names(char *list, size_t room);
+/* Whether a name ends in ".gz". */
+bool gf_name_gzipped(const char *name);
+/* The extension in a path, without its dot: "tif", or "nii.gz" where a known format may be deflated
+ * as a whole; the empty end where there is none. */
+const char *gf_path_extension(const char *path);
 /* The format by the extension of a path; NULL when unknown. */
 const struct gf_format *gf_format_by_path(const char *path);
 
+/* All that --compression may say, with blanks between, in `list`, which it returns. */
+const char *gf_compression_names(char *list, size_t room);
+/* GF_EUSAGE when options.compression is none of the format's, or not what the path says. */
+enum gf_status gf_compression_check(const struct gf_format *format, const char *path,
+                                    const struct gf_write_options *options, struct gf_error *e);
 /* Compressions for gf_write_options: those without loss that libtiff has in this build. */
 bool gf_tiff_compression_known(const char *name);
 /* Their names with blanks between them. */
@@ -140,13 +178,23 @@ const char *gf_tiff_compression_names(void);
 const char *gf_tiff_compression_name(uint16_t code);
 
 /* Opens an input and finds its format from the content (raw: from the options or the
- * size in the name). */
+ * size in the name). A path that is a pattern of slices (stack.h) is a volume of them. */
 enum gf_status gf_reader_open(struct gf_reader **r, const char *path,
                               const struct gf_read_options *options, struct gf_error *e);
+/* The same of one file, whatever its name looks like. */
+enum gf_status gf_reader_open_file(struct gf_reader **r, const char *path,
+                                   const struct gf_read_options *options, struct gf_error *e);
 enum gf_status gf_reader_select(struct gf_reader *r, uint64_t index, struct gf_image *image,
                                 struct gf_error *e);
 enum gf_status gf_reader_rows(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
                               struct gf_error *e);
+/* The same of samples, for formats that have read_samples. */
+enum gf_status gf_reader_samples(struct gf_reader *r, uint64_t first, uint64_t count,
+                                 void *samples, struct gf_error *e);
+/* Back to the first row of the selected image, also where the format goes forward only: what was
+ * read is read and decoded again. GF_EINPUT when it is not `image` any more. */
+enum gf_status gf_reader_restart(struct gf_reader *r, const struct gf_image *image,
+                                 struct gf_error *e);
 /* Verifies trailing checksums and that the file did not change while it was read. */
 enum gf_status gf_reader_finish(struct gf_reader *r, struct gf_error *e);
 void gf_reader_close(struct gf_reader **r);
@@ -164,6 +212,9 @@ enum gf_status gf_writer_rows(struct gf_writer *w, const void *rows, uint64_t co
                               struct gf_error *e);
 /* GF_EOUTPUT when rows are missing. */
 enum gf_status gf_writer_end(struct gf_writer *w, struct gf_error *e);
+/* Completes the file, which then waits for its name (gf_out_park); the writer is gone
+ * afterwards, also on an error. */
+enum gf_status gf_writer_park(struct gf_writer **w, struct gf_parked **parked, struct gf_error *e);
 /* Completes and commits the file; the writer is gone afterwards, also on an error. */
 enum gf_status gf_writer_commit(struct gf_writer **w, struct gf_error *e);
 void gf_writer_abort(struct gf_writer **w);

@@ -1,10 +1,9 @@
 #include "raw.h"
 
-#include "../alloc.h"
 #include "../text.h"
 #include "../util.h"
+#include "voxels.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Decimal digits at *text, which is moved past them; false without any or beyond 2^63. */
@@ -97,49 +96,34 @@ bool gf_raw_spec_from_name(const char *path, struct gf_raw_spec *spec)
     return false;
 }
 
-static void swap_bytes(void *samples, uint64_t count, unsigned bytes)
+bool gf_raw_bytes(const struct gf_raw_spec *spec, uint64_t *bytes)
 {
-    if (bytes == 2) {
-        uint16_t *s = samples;
-        for (uint64_t i = 0; i < count; i++)
-            s[i] = __builtin_bswap16(s[i]);
-    } else if (bytes == 4) {
-        uint32_t *s = samples;
-        for (uint64_t i = 0; i < count; i++)
-            s[i] = __builtin_bswap32(s[i]);
-    } else if (bytes == 8) {
-        uint64_t *s = samples;
-        for (uint64_t i = 0; i < count; i++)
-            s[i] = __builtin_bswap64(s[i]);
-    }
+    *bytes = 0;
+    return gf_mul(spec->width, spec->height, bytes) && gf_mul(*bytes, spec->depth, bytes) &&
+           gf_mul(*bytes, spec->channels, bytes) &&
+           gf_mul(*bytes, gf_type_bytes(spec->type), bytes) && gf_add(*bytes, spec->offset, bytes);
 }
 
-/* ---- reading: the state is the image ---- */
+/* ---- reading ---- */
 
 static enum gf_status raw_open(struct gf_reader *r, struct gf_error *e)
 {
     const struct gf_raw_spec *spec = &r->options.raw;
-    struct gf_image *image;
+    struct gf_voxels v = {.images = 1, .offset = spec->offset, .whole = r->gzipped,
+                          .coding = r->gzipped ? GF_GZIP : GF_PLAIN, .swap = spec->big_endian};
     uint64_t need;
+
     if (!spec->given)
         return gf_fail(e, GF_EUSAGE,
                        "%s: a raw file needs --raw WxH[xD]:TYPE or a name such as "
                        "ct_512x512x300_u16le.raw",
                        r->name);
-    r->state = gf_alloc_zero(1, sizeof *image);
-    if (!r->state)
-        return gf_fail(e, GF_EMEMORY, "%s: out of memory", r->name);
-    image = r->state;
-    image->width = spec->width;
-    image->height = spec->height;
-    image->depth = spec->depth;
-    image->channels = spec->channels;
-    image->type = spec->type;
-    image->color = spec->channels == 1 ? GF_GRAY : spec->channels == 3 ? GF_RGB : GF_OTHER;
-    image->alpha = -1;
-    image->volume = spec->depth > 1;
-    GF_TRY(gf_image_check(image, r->name, e));
-    if (!gf_add(gf_image_bytes(image), spec->offset, &need) || need != gf_in_size(r->in))
+    v.image = (struct gf_image){
+        .width = spec->width, .height = spec->height, .depth = spec->depth,
+        .channels = spec->channels, .type = spec->type, .alpha = -1, .volume = spec->depth > 1,
+        .color = spec->channels == 1 ? GF_GRAY : spec->channels == 3 ? GF_RGB : GF_OTHER};
+    GF_TRY(gf_image_check(&v.image, r->name, e));
+    if (!r->gzipped && (!gf_raw_bytes(spec, &need) || need != gf_in_size(r->in)))
         return gf_fail(e, GF_EINPUT,
                        "%s: the file has %llu bytes, %llux%llux%llu samples of %u x %s after %llu "
                        "bytes need %llu; correct --raw or the size in the name",
@@ -147,29 +131,7 @@ static enum gf_status raw_open(struct gf_reader *r, struct gf_error *e)
                        (unsigned long long)spec->width, (unsigned long long)spec->height,
                        (unsigned long long)spec->depth, spec->channels, gf_type_name(spec->type),
                        (unsigned long long)spec->offset, (unsigned long long)need);
-    r->images = 1;
-    r->random_access = true;
-    return GF_OK;
-}
-
-static enum gf_status raw_select(struct gf_reader *r, uint64_t index, struct gf_image *image,
-                                 struct gf_error *e)
-{
-    (void)index;
-    (void)e;
-    *image = *(const struct gf_image *)r->state;
-    return GF_OK;
-}
-
-static enum gf_status raw_read_rows(struct gf_reader *r, uint64_t first, uint64_t count, void *rows,
-                                    struct gf_error *e)
-{
-    const struct gf_image *image = r->state;
-    size_t row = gf_row_bytes(image);
-    GF_TRY(gf_in_read(r->in, rows, count * row, r->options.raw.offset + first * row, e));
-    if (r->options.raw.big_endian)
-        swap_bytes(rows, count * image->width * image->channels, gf_type_bytes(image->type));
-    return GF_OK;
+    return gf_voxels_open(r, &v, e);
 }
 
 /* ---- writing: images one after another, packed ---- */
@@ -194,52 +156,13 @@ static enum gf_status raw_accepts(const struct gf_image *image, uint64_t images,
                    gf_type_name(image->type));
 }
 
-static enum gf_status raw_create(struct gf_writer *w, struct gf_error *e)
-{
-    return gf_out_reserve(w->out, w->bytes, e);
-}
-
-struct raw_writer {
-    struct gf_image first; /* its shape is kept: a raw file cannot say that shapes differ */
-    bool big_endian;       /* by the name */
-};
-
 static enum gf_status raw_begin(struct gf_writer *w, struct gf_error *e)
 {
-    struct raw_writer *state = w->state;
-    const struct gf_image *first;
     struct gf_raw_spec spec;
-    if (!state) {
-        w->state = state = gf_alloc(1, sizeof *state);
-        if (!state)
-            return gf_fail(e, GF_EMEMORY, "%s: out of memory", w->name);
-        state->first = w->image;
-        state->big_endian = gf_raw_spec_from_name(w->name, &spec) && spec.big_endian;
-    }
-    first = &state->first;
-    if (!gf_same_shape(first, &w->image))
-        return gf_fail(e, GF_EFEATURE,
-                       "%s: raw cannot hold images of different sizes or types; write a .tif",
-                       w->name);
-    return GF_OK;
-}
-
-static enum gf_status raw_write_rows(struct gf_writer *w, const void *rows, uint64_t count,
-                                     struct gf_error *e)
-{
-    const struct raw_writer *state = w->state;
-    const uint64_t samples = count * w->image.width * w->image.channels;
-    const unsigned bytes = gf_type_bytes(w->image.type);
-    enum gf_status status;
-    void *swapped;
-    if (!state->big_endian || bytes == 1)
-        return gf_out_write(w->out, rows, samples * bytes, e);
-    GF_TRY(gf_allocate(&swapped, samples, bytes, "swapping bytes", e));
-    memcpy(swapped, rows, samples * bytes);
-    swap_bytes(swapped, samples, bytes);
-    status = gf_out_write(w->out, swapped, samples * bytes, e);
-    gf_free(swapped);
-    return status;
+    const struct gf_voxels_out out = {
+        .coding = w->gzipped ? GF_GZIP : GF_PLAIN, .whole = w->gzipped,
+        .swap = gf_raw_spec_from_name(w->name, &spec) && spec.big_endian};
+    return gf_voxels_begin(w, &out, e);
 }
 
 const struct gf_format gf_format_raw = {
@@ -247,11 +170,17 @@ const struct gf_format gf_format_raw = {
     .extensions = "raw bin",
     .summary = "samples without a header; --raw or the size in the name to read",
     .associated_alpha = true,
+    .gzip = true,
     .open = raw_open,
-    .select = raw_select,
-    .read_rows = raw_read_rows,
+    .select = gf_voxels_select,
+    .read_rows = gf_voxels_read_rows,
+    .read_samples = gf_voxels_read_samples,
+    .finish = gf_voxels_finish,
+    .close = gf_voxels_close,
     .accepts = raw_accepts,
-    .create = raw_create,
+    .create = gf_voxels_create,
     .begin = raw_begin,
-    .write_rows = raw_write_rows,
+    .write_rows = gf_voxels_write_rows,
+    .complete = gf_voxels_complete,
+    .discard = gf_voxels_discard,
 };

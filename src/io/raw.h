@@ -12,4 +12,7 @@ enum gf_status gf_raw_parse(struct gf_raw_spec *spec, const char *text, struct g
  * ct_512x512x300_u16le.raw; the parts are set off by '_', '-' or '.'. */
 bool gf_raw_spec_from_name(const char *path, struct gf_raw_spec *spec);
 
+/* The bytes of a file that is so, not deflated; false when they do not fit in 64 bits. */
+bool gf_raw_bytes(const struct gf_raw_spec *spec, uint64_t *bytes);
+
 #endif

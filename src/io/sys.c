@@ -319,12 +319,13 @@ int gf_sys_linkat(int from_folder, const char *from, int folder, const char *nam
     return result;
 }
 
-int gf_sys_renameat(int folder, const char *from, const char *name, int keep)
+int gf_sys_renameat(int folder, const char *from, const char *name, enum gf_rename how)
 {
+    const unsigned flags = how == GF_RENAME_KEEP ? RENAME_NOREPLACE : RENAME_EXCHANGE;
     int result;
 
-    if (keep)
-        CALL(result, RENAMEAT, renameat2(folder, from, folder, name, RENAME_NOREPLACE));
+    if (how != GF_RENAME_REPLACE)
+        CALL(result, RENAMEAT, renameat2(folder, from, folder, name, flags));
     else
         CALL(result, RENAMEAT, renameat(folder, from, folder, name));
     return result;

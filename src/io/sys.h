@@ -30,8 +30,13 @@ int gf_sys_fchown(int fd, uid_t user, gid_t group);
 int gf_sys_fsync(int fd);
 /* From a path (AT_FDCWD, symbolic links followed) or a name in `from_folder`. */
 int gf_sys_linkat(int from_folder, const char *from, int folder, const char *name);
-/* Within one folder; with `keep` an existing `name` is EEXIST. */
-int gf_sys_renameat(int folder, const char *from, const char *name, int keep);
+enum gf_rename {
+    GF_RENAME_REPLACE,
+    GF_RENAME_KEEP,     /* an existing `name` is EEXIST */
+    GF_RENAME_EXCHANGE  /* both exist, and change places */
+};
+/* Within one folder. */
+int gf_sys_renameat(int folder, const char *from, const char *name, enum gf_rename how);
 /* Closes in any case, also when it returns -1. Not repeated. */
 int gf_sys_close(int fd);
 

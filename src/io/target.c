@@ -88,6 +88,44 @@ void gf_temp_remove(struct gf_temp *temp, const struct gf_target *t)
     gf_temp_forget(temp);
 }
 
+enum gf_status gf_temp_publish(struct gf_temp *temp, int folder, const char *base, bool keep,
+                               const char *name, struct gf_error *e)
+{
+    int result = gf_sys_renameat(folder, temp->name, base, keep);
+
+    if (result != 0 && keep && (errno == EINVAL || errno == ENOSYS)) {
+        /* The file system cannot rename so; a link does not replace either. */
+        result = gf_sys_linkat(folder, temp->name, folder, base);
+        if (result == 0)
+            unlinkat(folder, temp->name, 0);
+    }
+    if (result == 0) {
+        gf_temp_forget(temp);
+        return GF_OK;
+    }
+    if (keep && errno == EEXIST)
+        return gf_fail(e, GF_EOUTPUT, "%s: another program has created it meanwhile; remove it, "
+                       "or leave out --no-clobber", name);
+    return gf_sys_fail(e, GF_EOUTPUT, name, "cannot be given its name");
+}
+
+/* How many names of ours nobody has listed. */
+static atomic_uint_least64_t parked;
+
+void gf_temp_park(struct gf_temp *to, struct gf_temp *from)
+{
+    atomic_fetch_add(&parked, 1);
+    *to = *from;
+    to->slot = -1;
+    gf_temp_forget(from);
+}
+
+void gf_temp_unpark(struct gf_temp *temp)
+{
+    gf_temp_forget(temp);
+    atomic_fetch_sub(&parked, 1);
+}
+
 /* ---- names that killed processes left ---- */
 
 /* The process id in ".NAME.PID.gpufilt-tmp" or ".NAME.PID-N.gpufilt-tmp", else 0. */
@@ -126,7 +164,7 @@ static bool is_stale(int folder, const char *name)
     if (pid <= 0)
         return false;
     if (pid == getpid())
-        return !is_registered(name);
+        return !is_registered(name) && atomic_load(&parked) == 0;
     if (kill(pid, 0) == 0 || errno != ESRCH)
         return false;
     fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -39,5 +39,13 @@ void gf_temp_name(struct gf_temp *temp, const struct gf_target *t, unsigned n);
 void gf_temp_remove(struct gf_temp *temp, const struct gf_target *t);
 /* The name is gone (renamed) or never came to be. */
 void gf_temp_forget(struct gf_temp *temp);
+/* Gives the temporary name's file the final one, in one step; with `keep` an existing one is
+ * refused. `name` is for messages. */
+enum gf_status gf_temp_publish(struct gf_temp *temp, int folder, const char *base, bool keep,
+                               const char *name, struct gf_error *e);
+/* Moves the name into `to`, where it no longer counts as one of the few that the signal handler can
+ * remove: there may be thousands. gf_temp_unpark when the file is gone or has its name. */
+void gf_temp_park(struct gf_temp *to, struct gf_temp *from);
+void gf_temp_unpark(struct gf_temp *temp);
 
 #endif

@@ -4,7 +4,9 @@
 #include "../alloc.h"
 #include "../message.h"
 #include "../utf8.h"
+#include "../text.h"
 #include "../util.h"
+#include "apart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -202,12 +204,24 @@ static void read_resolution(TIFF *tif, struct gf_meta *meta)
     meta->resolution_unit = unit == RESUNIT_INCH ? 2 : unit == RESUNIT_CENTIMETER ? 3 : 0;
 }
 
+/* The size of which a page holds the inverse as a fraction, given in single precision: the one of 7
+ * digits, where that says the same. */
+static double size_of_voxel(double unit, double resolution)
+{
+    char digits[GF_NUMBER_TEXT];
+    double size = unit / resolution, near;
+    snprintf(digits, sizeof digits, "%.7g", size);
+    return gf_parse_double(digits, false, &near) && (float)(unit / near) == (float)resolution
+               ? near : size;
+}
+
 /* A voxel's size comes from ImageJ or OME only: 72 dpi is what writers put who do not know. */
 static void find_spacing(const struct gf_tiff_stack *stack, struct gf_meta *meta)
 {
     if (stack->kind == GF_TIFF_IMAGEJ && stack->unit > 0) {
         for (int i = 0; i < 2; i++)
-            meta->spacing[i] = meta->resolution[i] > 0 ? stack->unit / meta->resolution[i] : 0;
+            meta->spacing[i] = meta->resolution[i] > 0
+                                   ? size_of_voxel(stack->unit, meta->resolution[i]) : 0;
         meta->spacing[2] = stack->spacing[2];
         /* ImageJ counts in its own unit, whatever the resolution's unit says. */
         meta->resolution[0] = meta->resolution[1] = 0;
@@ -361,8 +375,8 @@ static enum gf_status gather_rows(struct gf_reader *r, uint64_t first, uint64_t 
         uint64_t now = gf_min(gf_min(count, most), s->shape.height);
         for (uint32_t c = 0; c < s->page_count; c++) {
             GF_TRY(gf_tiff_page_rows(&s->pages[c], first, now, s->gather, e));
-            gf_tiff_copy_apart(rows + c * pixel, pixel * s->page_count, s->gather, pixel, pixel,
-                               now * s->shape.width);
+            gf_copy_apart(rows + c * pixel, pixel * s->page_count, s->gather, pixel, pixel,
+                          now * s->shape.width);
         }
         first += now;
         count -= now;

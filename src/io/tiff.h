@@ -72,10 +72,6 @@ struct gf_tiff_convert {
     void *scratch;                /* 8 bytes for each sample of a row, unless identity */
 };
 
-/* Copies `count` things of `size` bytes from places `from_step` bytes apart to places `to_step`
- * bytes apart. */
-void gf_tiff_copy_apart(void *to, size_t to_step, const void *from, size_t from_step, size_t size,
-                        uint64_t count);
 void gf_tiff_convert_setup(struct gf_tiff_convert *c);
 /* `pixels` pixels that hold the stored channels [first, first + count) become those channels
  * of `out`. Returns the number of samples converted: fewer than pixels * count when the next

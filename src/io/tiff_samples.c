@@ -2,6 +2,7 @@
 #include "tiff.h"
 
 #include "../util.h"
+#include "apart.h"
 
 #include <string.h>
 
@@ -150,31 +151,6 @@ void gf_tiff_convert_setup(struct gf_tiff_convert *c)
     }
 }
 
-void gf_tiff_copy_apart(void *to, size_t to_step, const void *from, size_t from_step, size_t size,
-                        uint64_t count)
-{
-    const uint8_t *f = from;
-    uint8_t *t = to;
-
-    /* A size that the compiler knows makes a move of each memcpy(). */
-#define COPY(bytes)                                              \
-    do {                                                         \
-        for (uint64_t i = 0; i < count; i++)                     \
-            memcpy(t + i * to_step, f + i * from_step, bytes);   \
-    } while (0)
-    if (size == 1)
-        COPY(1);
-    else if (size == 2)
-        COPY(2);
-    else if (size == 4)
-        COPY(4);
-    else if (size == 8)
-        COPY(8);
-    else
-        COPY(size);
-#undef COPY
-}
-
 /* Indices become three bytes, alpha and other channels one byte. */
 static void look_up(const struct gf_tiff_convert *c, const uint8_t *row, uint64_t pixels,
                     uint32_t first, uint32_t count, uint8_t *out)
@@ -222,8 +198,8 @@ uint64_t gf_tiff_convert_row(const struct gf_tiff_convert *c, const uint8_t *row
     if (inverted && c->bits != 64)
         invert(c, to, pixels, count);
     if (to != out)
-        gf_tiff_copy_apart((uint8_t *)out + (size_t)first * bytes, (size_t)c->channels * bytes, to,
-                           bytes, bytes, pixels);
+        gf_copy_apart((uint8_t *)out + (size_t)first * bytes, (size_t)c->channels * bytes, to,
+                      bytes, bytes, pixels);
     return done;
 }
 

@@ -3,6 +3,7 @@
 
 #include "../alloc.h"
 #include "../util.h"
+#include "apart.h"
 
 #include <string.h>
 
@@ -55,6 +56,7 @@ enum gf_status gf_tiff_create(struct gf_writer *w, struct gf_error *e)
         return gf_fail(e, GF_EMEMORY, "%s: not enough memory to write it", w->name);
     s->client.out = w->out;
     s->client.name = w->name;
+    s->said = s->words.said = w->options.quiet;
     w->state = s;
     return GF_OK;
 }
@@ -172,10 +174,9 @@ static enum gf_status write_band(struct gf_writer *w, uint64_t band, const uint8
             if (pixels < unit_width || count < unit_rows)
                 memset(s->unit, 0, (size_t)bytes);
             for (uint64_t r = 0; r < count; r++)
-                gf_tiff_copy_apart(s->unit + r * unit_width * taken, taken,
-                                   rows + (r * im->width + x) * pixel +
-                                       (channel + plane) * sample,
-                                   pixel, taken, pixels);
+                gf_copy_apart(s->unit + r * unit_width * taken, taken,
+                              rows + (r * im->width + x) * pixel + (channel + plane) * sample,
+                              pixel, taken, pixels);
             done = c->tile_width > 0
                        ? TIFFWriteEncodedTile(s->tif, index, s->unit, (tmsize_t)bytes)
                        : TIFFWriteEncodedStrip(s->tif, index, s->unit, (tmsize_t)bytes);

@@ -8,6 +8,7 @@ furnish()
     cp "$samples/chelsea.png" in.png
     cp "$samples/rocket_exif6.jpg" photo.jpg
     cp "$samples/ct_96x96x64_u16le.raw" .
+    "$GPUFILT" convert --spacing 0.7,0.7,1.5 ct_96x96x64_u16le.raw scan.nii.gz
     "$GPUFILT" convert in.png in.tif
     cp "$samples/cells_16bit.tif" in16.tif
     cp "$samples/camera.png" a.png
@@ -16,6 +17,7 @@ furnish()
     cp "$samples/cell.png" slice.png
     "$GPUFILT" correlate -k '1 / 64' slice.png organs.png
     cp organs.png lung.png
+    "$GPUFILT" convert ct_96x96x64_u16le.raw 'slices/slice_%04d.tif'
     "$GPUFILT" masks make gauss --sigma 1 >psf.mask
     mkdir -p bin
     ln -sf "$GPUFILT" bin/gpufilt

@@ -19,7 +19,7 @@ check()
         [ "$options" != - ] || options=
         rm -f out.raw
         # shellcheck disable=SC2086
-        attempt "$GPUFILT" convert $options "$corpus/$name" -f raw out.raw
+        attempt "$GPUFILT" convert -q $options "$corpus/$name" -f raw out.raw
         if [[ "|$wanted|" != *"|$status|"* ]]; then
             echo "$name: status $status, needed $wanted: $stderr"
         elif [ "$status" -eq 0 ] && [ "$(sum out.raw)" != "$hash" ]; then
@@ -118,6 +118,12 @@ only_out_or_nothing()
 @test "JPEG: broken" { check bad-jpeg; }
 @test "raw: every type and byte order, size in the name" { check good-raw; }
 @test "raw: sizes that do not match" { check bad-raw; }
+@test "NIfTI: types, byte orders, pairs, gzip, axes, slopes" { check good-nifti; }
+@test "NIfTI: broken" { check bad-nifti; }
+@test "NIfTI: unsupported, and Analyze" {
+    check unsupported-nifti
+    check unsupported-analyze
+}
 @test "what is no picture at all" {
     check bad-empty
     check bad-zeros

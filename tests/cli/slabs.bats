@@ -87,6 +87,55 @@ END
     same blur --raw 7x9x11:u16 --sigma 1 --2d --roi 1,2,5+4x5x6 in.raw
 }
 
+# Wrapping needs the other end of the image: what is read in order is kept whole, or read twice.
+@test "slabs that wrap, of images that are read in order" {
+    has_hooks || skip "a build without test hooks"
+    local mask slab roi want
+    noise flat.raw $((23 * 19))
+    "$GPUFILT" convert --raw 23x19:u8 flat.raw in.png
+    noise vol.raw $((7 * 9 * 11 * 2))
+    "$GPUFILT" convert --raw 7x9x11:u16 vol.raw in.nii.gz
+    mkdir slices
+    "$GPUFILT" convert --raw 7x9x11:u16 vol.raw 'slices/s%d.png'
+    for mask in "1,2;3,4;5,6;7,8" box31 "1;2;3;4;5;6;7;8;9;1;2;3"; do
+        for roi in "" "--roi 2,0+9x5" "--roi 2,15+9x4" "--roi 2,9+9x3"; do
+            # shellcheck disable=SC2086
+            "$GPUFILT" correlate --raw 23x19:u8 -k "$mask" -b wrap $roi flat.raw -q -f raw want.raw
+            for slab in 1 2 3 7; do
+                # shellcheck disable=SC2086
+                GPUFILT_TEST_ENDS=1 GPUFILT_TEST_SLAB=$slab "$GPUFILT" correlate -k "$mask" -b wrap \
+                    $roi in.png -q -f raw part.raw || fail "$mask $roi"
+                cmp want.raw part.raw || fail "ends: $mask $roi, slab $slab"
+                # shellcheck disable=SC2086
+                GPUFILT_TEST_SLAB=$slab "$GPUFILT" correlate -k "$mask" -b wrap $roi - <in.png -q \
+                    -f raw part.raw || fail "$mask $roi"
+                cmp want.raw part.raw || fail "whole: $mask $roi, slab $slab"
+            done
+        done
+    done
+    for mask in gauss5 box15 "1,2;3,4;;5,6;7,8;;9,1;2,3" "1;;2;;3;;4;;5;;6;;7"; do
+        for roi in "" "--roi 1,2,0+4x5x3" "--roi 1,2,8+4x5x3" "--roi 1,2,5+4x5x2"; do
+            # shellcheck disable=SC2086
+            "$GPUFILT" correlate --raw 7x9x11:u16 -k "$mask" -b wrap $roi vol.raw -q -f raw want.raw
+            for slab in 1 2 3 7; do
+                for in in in.nii.gz 'slices/s%d.png'; do
+                    # shellcheck disable=SC2086
+                    GPUFILT_TEST_ENDS=1 GPUFILT_TEST_SLAB=$slab "$GPUFILT" correlate -k "$mask" \
+                        -b wrap $roi "$in" -q -f raw part.raw || fail "$mask $roi $in"
+                    cmp want.raw part.raw || fail "$in: $mask $roi, slab $slab"
+                done
+            done
+        done
+    done
+    # Planes one by one, which cannot be gone back to.
+    "$GPUFILT" correlate --raw 7x9x11:u16 -k box15 --2d -b wrap vol.raw -q -f raw want.raw
+    for in in in.nii.gz 'slices/s%d.png'; do
+        GPUFILT_TEST_ENDS=1 GPUFILT_TEST_SLAB=2 "$GPUFILT" correlate -k box15 --2d -b wrap "$in" \
+            -q -f raw part.raw || fail "$in"
+        cmp want.raw part.raw || fail "$in, slice by slice"
+    done
+}
+
 @test "a picture with checksums is read to its end when only a part is wanted" {
     cp "$samples/camera.png" cut.png
     # One bit of the last rows' data.

@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import command_lines  # noqa: E402
 import common        # noqa: E402
 import mask_files    # noqa: E402
+import nifti_files   # noqa: E402
 import plain_files   # noqa: E402
 import png_files     # noqa: E402
 import tiff_files    # noqa: E402
@@ -32,7 +33,7 @@ def main():
         sys.exit('usage: make_corpus.py FOLDER')
     os.makedirs(sys.argv[1], exist_ok=True)
     corpus = common.Corpus(sys.argv[1])
-    for maker in (png_files, tiff_files, plain_files):
+    for maker in (png_files, tiff_files, plain_files, nifti_files):
         maker.make(corpus)
     corpus.finish()
     mask_files.make(os.path.join(sys.argv[1], 'masks'))

@@ -49,7 +49,8 @@ static inline int make_scratch(void **state)
 static inline int remove_scratch(void **state)
 {
     static const char *const names[] = {"in", "out.png", "out2.png", "out.pgm", "out.ppm",
-                                        "out.pnm", "out.pam", "out.pfm", "out.tif", "out.raw"};
+                                        "out.pnm", "out.pam", "out.pfm", "out.tif", "out.raw",
+                                        "out.nii"};
     (void)state;
     for (size_t i = 0; i < GF_COUNT(names); i++)
         unlink(scratch(names[i]));

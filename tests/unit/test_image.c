@@ -56,6 +56,10 @@ static void fill(struct gf_meta *meta)
     assert_int_equal(gf_blob_set(&meta->icc, "profile", 7, NULL), GF_OK);
     assert_int_equal(gf_blob_set(&meta->exif, "e", 1, NULL), GF_OK);
     assert_int_equal(gf_blob_set(&meta->xmp, "xmp!", 4, NULL), GF_OK);
+    meta->native_format = "nrrd";
+    assert_int_equal(gf_blob_set(&meta->native, "own", 3, NULL), GF_OK);
+    meta->geometry = (struct gf_geometry){
+        .known = true, .origin = {1, 2, 3}, .step = {{0.5, 0, 0}, {0, 0, -2}, {0, 2.5, 0}}};
     meta->description = gf_alloc(6, 1);
     strcpy(meta->description, "hello");
     for (int i = 0; i < 9; i++) {
@@ -73,6 +77,7 @@ static void copies(void **state)
     assert_int_equal(gf_meta_copy(&b, &a, NULL), GF_OK);
     /* Deep: the copy survives the original. */
     memset(a.icc.data, 'x', 7);
+    memset(a.native.data, 'x', 3);
     gf_meta_free(&a);
     assert_null(a.icc.data);
     assert_int_equal(a.text_count, 0);
@@ -85,6 +90,10 @@ static void copies(void **state)
     assert_string_equal(b.texts[8].key, "key8");
     assert_string_equal(b.texts[8].value, "value");
     assert_true(b.spacing[2] == 2.5 && b.has_gamma && b.gamma == 45455);
+    assert_string_equal(b.native_format, "nrrd");
+    assert_int_equal(b.native.size, 3);
+    assert_memory_equal(b.native.data, "own", 3);
+    assert_true(b.geometry.known && b.geometry.origin[2] == 3 && b.geometry.step[1][2] == -2);
     /* Replacing a blob releases the old one; its own bytes may be the source. */
     assert_int_equal(gf_blob_set(&b.icc, b.icc.data + 3, 4, NULL), GF_OK);
     assert_memory_equal(b.icc.data, "file", 4);
@@ -130,11 +139,32 @@ static void copies_without_memory(void **state)
     assert_int_equal(gf_memory_used(), 0);
 }
 
+/* A spacing that was given makes the steps longer or shorter, in their directions. */
+static void overrides_spacing(void **state)
+{
+    const double spacing[3] = {0, 4, 5};
+    struct gf_meta m;
+
+    (void)state;
+    fill(&m);
+    m.resolution[0] = m.resolution[1] = 300;
+    gf_meta_override_spacing(&m, spacing);
+    assert_true(m.spacing[0] == 0 && m.spacing[1] == 4 && m.spacing[2] == 5);
+    assert_true(m.resolution[0] == 0);
+    assert_true(m.geometry.step[0][0] == 0.5 && m.geometry.step[1][2] == -4 &&
+                m.geometry.step[2][1] == 5 && m.geometry.origin[0] == 1);
+    m.geometry.known = false;
+    gf_meta_override_spacing(&m, (const double[]){7, 7, 7});
+    assert_true(m.geometry.step[0][0] == 0.5);
+    gf_meta_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(copies),
+        cmocka_unit_test(overrides_spacing),
         cmocka_unit_test(copies_without_memory),
     };
 
