@@ -568,7 +568,8 @@ static void pair_faults(void **state)
                 for (uint64_t n = 1; n <= calls; n++)
                     for (size_t i = 0; i < GF_COUNT(errors) * 2; i++) {
                         enum gf_status status;
-                        const bool sticky = i % 2;
+                        /* A call that is always interrupted is always begun again. */
+                        const bool sticky = i % 2 && errors[i / 2] != EINTR;
                         bool made, untouched, last_sync;
                         prepare(before);
                         gf_io_fail_at(kinds[k], n, errors[i / 2], sticky);
