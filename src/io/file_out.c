@@ -485,11 +485,15 @@ static void undo_first_name(struct gf_out *out, bool exchanged)
 {
     const struct gf_target *t = &out->target;
 
-    /* Nothing more can be done where this fails: the error is told in any case. */
-    if (exchanged)
-        (void)gf_sys_renameat(t->folder, out->temp.name, t->base, GF_RENAME_EXCHANGE);
-    else if (!t->exists)
+    /* The error is told in any case, so that nothing is made of one here. */
+    if (!exchanged) {
+        if (!t->exists)
+            (void)unlinkat(t->folder, t->base, 0);
+    } else if (gf_sys_renameat(t->folder, out->temp.name, t->base, GF_RENAME_EXCHANGE) != 0) {
+        /* Without its header the new file is of no use; what was there is. */
         (void)unlinkat(t->folder, t->base, 0);
+        (void)gf_sys_linkat(t->folder, out->temp.name, t->folder, t->base);
+    }
 }
 
 static enum gf_status commit_files(struct gf_out *first, struct gf_out *second, struct gf_error *e)

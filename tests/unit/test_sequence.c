@@ -335,7 +335,7 @@ static void refusals(void **state)
     s.roi_axes = 0;
     assert_int_equal(gf_sequence_check(&s, &e), GF_OK);
     s.mask = open_rows(test_path, &other);
-    assert_int_equal(gf_sequence_check(&s, &e), GF_EINPUT);
+    assert_int_equal(gf_sequence_check(&s, &e), GF_EFEATURE);
     gf_rows_close(&s.mask);
     gf_rows_close(&s.rows);
 }

@@ -566,13 +566,14 @@ static void pair_faults(void **state)
                 calls = gf_io_calls(kinds[k]);
                 assert_true(is_new());
                 for (uint64_t n = 1; n <= calls; n++)
-                    for (size_t i = 0; i < GF_COUNT(errors) * 2; i++) {
+                    for (size_t i = 0; i < GF_COUNT(errors) + 3; i++) {
                         enum gf_status status;
                         /* A call that is always interrupted is always begun again. */
-                        const bool sticky = i % 2 && errors[i / 2] != EINTR;
+                        const bool sticky = i >= GF_COUNT(errors);
+                        const int error = errors[i % GF_COUNT(errors)];
                         bool made, untouched, last_sync;
                         prepare(before);
-                        gf_io_fail_at(kinds[k], n, errors[i / 2], sticky);
+                        gf_io_fail_at(kinds[k], n, error, sticky);
                         status = save("p.test", &test_format, &pair_image, 1, NULL, &out, &e);
                         gf_io_fail_at(kinds[k], 0, 0, 0);
                         made = is_new();
@@ -583,7 +584,7 @@ static void pair_faults(void **state)
                         last_sync = strstr(e.text, "the file is complete") && n == calls;
                         if (status == GF_OK ? !made : last_sync ? !made : !untouched)
                             fail_msg("%s:%llu:%d%s, before %u, keep %u: status %d '%s', new %d, "
-                                     "old %d", kinds[k], (unsigned long long)n, errors[i / 2],
+                                     "old %d", kinds[k], (unsigned long long)n, error,
                                      sticky ? ":sticky" : "", before, keep, (int)status, e.text,
                                      made, untouched);
                         if (status != GF_OK && status != GF_EOUTPUT)
