@@ -479,7 +479,7 @@ static void random_damage(void **state)
             switch (seed >> 30) {
             case 0: file[(seed >> 8) % file_size] = (uint8_t)seed; break;
             case 1: file_size = 1 + (seed >> 8) % file_size; break;
-            case 2: memmove(file + (seed >> 12) % 100, file, file_size - 100); break;
+            case 2: memmove(file + (seed >> 12) % 100, file, file_size / 2); break;
             default: file[(seed >> 8) % file_size] ^= (uint8_t)(1u << (seed & 7)); break;
             }
         }

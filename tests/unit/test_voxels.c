@@ -234,9 +234,10 @@ static void round_trips(void **state)
         if (!whole && make_coding == GF_PLAIN) {
             assert_int_equal(get(detached ? "v.dat" : path, content, MOST),
                              images * bytes + shape.offset);
+            memcpy(back, content + shape.offset, bytes);
             if (swapped)
-                gf_swap_samples(content + shape.offset, bytes / 2, 2);
-            assert_memory_equal(content + shape.offset, samples, bytes);
+                gf_swap_samples(back, bytes / 2, 2);
+            assert_memory_equal(back, samples, bytes);
         }
         if (detached)
             assert_file(path, "TEST!");
@@ -332,6 +333,14 @@ static void promises(void **state)
                                    .coding = coding ? GF_GZIP : GF_PLAIN};
         assert_int_equal(load("in", 0, 1, &e), GF_OK);
     }
+    /* One byte more than they are said to become. */
+    shape.offset = 4;
+    assert_int_equal(load("in", 0, 1, &e), GF_EINPUT);
+    expect_words(&e, "more than the 2004 bytes");
+    shape.more = true;
+    assert_int_equal(load("in", 0, 1, &e), GF_OK);
+    shape.more = false;
+    shape.offset = 5;
     /* Deflated data said to be longer than the file. */
     shape.whole = false;
     shape.stored = size + 1;
@@ -611,14 +620,14 @@ static void pair_memory(void **state)
             prepare(before);
             gf_alloc_fail_at(0, 0);
             assert_int_equal(save("p.test", &test_format, &pair_image, 1, NULL,
-                                  &(struct gf_out_options){0}, &e), GF_OK);
+                                  &(struct gf_out_options){.sync = GF_SYNC_NONE}, &e), GF_OK);
             calls = gf_alloc_calls();
             for (uint64_t n = 1; n <= 2 * calls; n++) {
                 enum gf_status status;
                 prepare(before);
                 gf_alloc_fail_at((n + 1) / 2, n % 2);
                 status = save("p.test", &test_format, &pair_image, 1, NULL,
-                              &(struct gf_out_options){0}, &e);
+                              &(struct gf_out_options){.sync = GF_SYNC_NONE}, &e);
                 gf_alloc_fail_at(0, 0);
                 if (status != GF_EMEMORY || !is_old(before))
                     fail_msg("allocation %llu: status %d, %s", (unsigned long long)(n + 1) / 2,
