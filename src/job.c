@@ -418,8 +418,6 @@ static enum gf_status write_result(struct job *job, uint64_t bytes, uint64_t pla
     struct gf_out_options out = r->out;
     enum gf_status status;
     options.threads = r->jobs;
-    /* Standard output is of the input's kind. */
-    options.gzip |= !r->format && strcmp(job->out_path, "-") == 0 && job->reader->gzipped;
     /* What went down a pipe cannot be taken back, so it has to wait for the verdict. */
     out.seekable = r->on_clip == GF_CLIP_ERROR;
     status = job->slices ? gf_stack_create(&writer, &slices, job->reader->images, bytes, &options,
