@@ -404,10 +404,8 @@ static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
 
 static enum gf_status complete(struct gf_writer *w, struct gf_error *e)
 {
-    bool compressed;
     GF_TRY(gf_voxels_complete(w, e));
-    GF_TRY(choose_coding(w, &compressed, e));
-    return compressed ? gf_metaimage_put_size(w->out, gf_voxels_stored(w), e) : GF_OK;
+    return gf_voxels_deflated(w) ? gf_metaimage_put_size(w->out, gf_voxels_stored(w), e) : GF_OK;
 }
 
 /* The formats below differ in where samples are read from. */

@@ -407,6 +407,11 @@ uint64_t gf_voxels_stored(const struct gf_writer *w)
     return ((const struct writing *)w->state)->stored;
 }
 
+bool gf_voxels_deflated(const struct gf_writer *w)
+{
+    return ((const struct writing *)w->state)->deflate != NULL;
+}
+
 void gf_voxels_discard(struct gf_writer *w)
 {
     struct writing *s = w->state;

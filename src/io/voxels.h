@@ -90,6 +90,8 @@ enum gf_status gf_voxels_complete(struct gf_writer *w, struct gf_error *e);
 void gf_voxels_discard(struct gf_writer *w);
 /* After gf_voxels_complete: how many bytes the samples have in their file, deflated or not. */
 uint64_t gf_voxels_stored(const struct gf_writer *w);
+/* After the first gf_voxels_begin: whether they are deflated. */
+bool gf_voxels_deflated(const struct gf_writer *w);
 /* For second_file(): `path` with this extension ("img", "raw.gz") instead of its own. False when
  * there is no room. */
 bool gf_voxels_data_name(const char *path, const char *extension, char *name, size_t room);
