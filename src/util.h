@@ -24,6 +24,8 @@ static inline uint64_t gf_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* a / b rounded up, b > 0. */
 static inline uint64_t gf_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+#define GF_BIG_ENDIAN_MACHINE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 #define GF_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

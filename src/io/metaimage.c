@@ -8,14 +8,11 @@
 #include "parts.h"
 #include "text_header.h"
 #include "text_samples.h"
-#include "voxels.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-static const bool machine_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 static const struct gf_format text_format, parts_format;
 
@@ -242,7 +239,7 @@ static enum gf_status find_samples(struct gf_reader *r, const struct opening *o,
 
 static bool swapped(const struct gf_metaimage *h)
 {
-    return h->big_endian != machine_is_big && gf_type_bytes(h->type) > 1;
+    return h->big_endian != GF_BIG_ENDIAN_MACHINE && gf_type_bytes(h->type) > 1;
 }
 
 static enum gf_status open_parts(struct gf_reader *r, struct opening *o, struct gf_error *e)
@@ -345,12 +342,12 @@ static bool second_file(const char *path, const struct gf_write_options *options
 
 /* As asked for, else as the input. The name of a second file says how it is stored, and is chosen
  * before there is an image: it is plain unless asked for. */
-static enum gf_status choose_coding(const struct gf_writer *w, bool *compressed,
+static enum gf_status choose_coding(const struct gf_writer *w, enum gf_coding *coding,
                                     struct gf_error *e)
 {
-    *compressed = asks_compression(&w->options);
+    *coding = asks_compression(&w->options) ? GF_ZLIB : GF_PLAIN;
     return w->options.compression || is_detached(w->name)
-               ? GF_OK : gf_metaimage_native_compressed(&w->image.meta, compressed, e);
+               ? GF_OK : gf_metaimage_native_coding(&w->image.meta, coding, e);
 }
 
 static enum gf_status accepts(const struct gf_image *image, uint64_t images, const char *name,
@@ -366,40 +363,12 @@ static enum gf_status accepts(const struct gf_image *image, uint64_t images, con
     return GF_OK;
 }
 
-/* Space is reserved when it is known how the samples are stored. */
-static enum gf_status create(struct gf_writer *w, struct gf_error *e)
-{
-    (void)w;
-    (void)e;
-    return GF_OK;
-}
-
 static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
 {
-    char path[PATH_MAX];
-    struct gf_voxels_out out = {.detached = second_file(w->name, &w->options, path, sizeof path)};
-    const char *slash = out.detached ? strrchr(path, '/') : NULL;
-    struct gf_buffer header = {0};
-    bool compressed = false;
-    enum gf_status status;
-
-    if (w->index > 0)
-        return gf_voxels_begin(w, &out, e);
-    if (is_detached(w->name) && !out.detached)
-        return gf_fail(e, GF_EOUTPUT, "%s: the name is too long", w->name);
-    GF_TRY(choose_coding(w, &compressed, e));
-    status = gf_metaimage_make_header(&header, w, compressed,
-                                      !out.detached ? NULL : slash ? slash + 1 : path, e);
-    if (status == GF_OK) {
-        out.header = header.data;
-        out.header_size = header.size;
-        out.data_name = path;
-        out.coding = compressed ? GF_ZLIB : GF_PLAIN;
-        out.swap = machine_is_big;
-        status = gf_voxels_begin(w, &out, e);
-    }
-    gf_buffer_free(&header);
-    return status;
+    enum gf_coding coding = GF_PLAIN;
+    if (w->index == 0)
+        GF_TRY(choose_coding(w, &coding, e));
+    return gf_voxels_begin_made(w, is_detached(w->name), coding, gf_metaimage_make_header, e);
 }
 
 static enum gf_status complete(struct gf_writer *w, struct gf_error *e)
@@ -417,10 +386,10 @@ static enum gf_status complete(struct gf_writer *w, struct gf_error *e)
     .compressions = "none gzip zlib",                                                            \
     .seekable_output = true,                                                                     \
     .accepts = accepts,                                                                          \
-    .create = create,                                                                            \
     .begin = begin,                                                                              \
-    .write_rows = gf_voxels_write_rows,                                                          \
     .second_file = second_file,                                                                  \
+    .create = gf_voxels_create,                                                                  \
+    .write_rows = gf_voxels_write_rows,                                                          \
     .complete = complete,                                                                        \
     .discard = gf_voxels_discard,                                                                \
     .keeps_text = gf_metaimage_keeps_text
@@ -429,26 +398,9 @@ const struct gf_format gf_format_metaimage = {
     METAIMAGE_COMMON,
     .probe = probe,
     .open = open_metaimage,
-    .select = gf_voxels_select,
-    .read_rows = gf_voxels_read_rows,
-    .read_samples = gf_voxels_read_samples,
-    .finish = gf_voxels_finish,
-    .close = gf_voxels_close,
+    GF_VOXELS_READER,
 };
 
 /* What an open file becomes whose samples are text, or in several files. */
-static const struct gf_format text_format = {
-    METAIMAGE_COMMON,
-    .select = gf_text_samples_select,
-    .read_rows = gf_text_samples_read_rows,
-    .finish = gf_text_samples_finish,
-    .close = gf_text_samples_close,
-};
-
-static const struct gf_format parts_format = {
-    METAIMAGE_COMMON,
-    .select = gf_parts_select,
-    .read_rows = gf_parts_read_rows,
-    .finish = gf_parts_finish,
-    .close = gf_parts_close,
-};
+static const struct gf_format text_format = {METAIMAGE_COMMON, GF_TEXT_SAMPLES_READER};
+static const struct gf_format parts_format = {METAIMAGE_COMMON, GF_PARTS_READER};

@@ -5,6 +5,7 @@
 #include "../alloc.h"
 #include "../geometry.h"
 #include "../util.h"
+#include "text_header.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,15 +56,10 @@ static void keep(struct draft *d, enum gf_metaimage_field field)
 
 static enum gf_status take_old(struct draft *d, struct gf_error *e)
 {
-    const struct gf_meta *meta = &d->image->meta;
-    void *block;
-
     d->unit = 1;
-    if (!meta->native_format || strcmp(meta->native_format, "metaimage") != 0)
+    GF_TRY(gf_text_header_native(&d->image->meta, "metaimage", &d->text, e));
+    if (!d->text)
         return GF_OK;
-    GF_TRY(gf_allocate(&block, meta->native.size + 1, 1, "a header", e));
-    d->text = memcpy(block, meta->native.data, meta->native.size);
-    d->text[meta->native.size] = '\0';
     GF_TRY(gf_metaimage_parse(&d->old, d->text, d->w->name, e));
     GF_TRY(gf_metaimage_geometry(&d->old, &d->old_meta, e));
     d->has_old = true;
@@ -71,13 +67,13 @@ static enum gf_status take_old(struct draft *d, struct gf_error *e)
     return GF_OK;
 }
 
-enum gf_status gf_metaimage_native_compressed(const struct gf_meta *meta, bool *compressed,
-                                              struct gf_error *e)
+enum gf_status gf_metaimage_native_coding(const struct gf_meta *meta, enum gf_coding *coding,
+                                          struct gf_error *e)
 {
     const struct gf_writer w = {.name = "", .image = {.meta = *meta}};
     struct draft d = {.w = &w, .image = &w.image};
     const enum gf_status status = take_old(&d, e);
-    *compressed = status == GF_OK && d.has_old && d.old.compressed;
+    *coding = d.has_old && d.old.compressed ? GF_ZLIB : GF_PLAIN;
     gf_free(d.text);
     return status;
 }
@@ -229,7 +225,7 @@ static void put_header(struct draft *d, bool compressed, const char *data_name)
 }
 
 enum gf_status gf_metaimage_make_header(struct gf_buffer *to, const struct gf_writer *w,
-                                        bool compressed, const char *data_name,
+                                        enum gf_coding coding, const char *data_name,
                                         struct gf_error *e)
 {
     struct draft d = {.to = to, .w = w, .image = &w->image};
@@ -237,7 +233,7 @@ enum gf_status gf_metaimage_make_header(struct gf_buffer *to, const struct gf_wr
 
     if (status == GF_OK) {
         take_space(&d);
-        put_header(&d, compressed, data_name);
+        put_header(&d, coding != GF_PLAIN, data_name);
         status = gf_buffer_status(to, "a header", e);
     }
     gf_free(d.text);

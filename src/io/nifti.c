@@ -339,7 +339,7 @@ static enum gf_status take_header(struct gf_reader *r, struct gf_nifti_header *h
     if (v->data && h->single)
         return gf_fail(e, GF_EINPUT, "%s: this header beside %s says that the samples are in its "
                        "own file", r->name, gf_in_name(v->data));
-    v->swap = h->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    v->swap = h->big != GF_BIG_ENDIAN_MACHINE;
     v->whole = h->single && r->gzipped;
     v->coding = v->whole ? GF_GZIP : GF_PLAIN;
     if (!h->single)
@@ -573,7 +573,7 @@ static bool other_order(const struct gf_image *image)
     struct gf_nifti_header h;
     size_t extensions;
     return native_header(image, &h, &extensions) &&
-           h.big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+           h.big != GF_BIG_ENDIAN_MACHINE;
 }
 
 static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
@@ -608,16 +608,9 @@ const struct gf_format gf_format_nifti = {
     .data_extensions = "img",
     .probe = gf_nifti_probe,
     .open = open_nifti,
-    .select = gf_voxels_select,
-    .read_rows = gf_voxels_read_rows,
-    .read_samples = gf_voxels_read_samples,
-    .finish = gf_voxels_finish,
-    .close = gf_voxels_close,
+    GF_VOXELS_READER,
     .accepts = accepts,
-    .create = gf_voxels_create,
     .second_file = second_file,
     .begin = begin,
-    .write_rows = gf_voxels_write_rows,
-    .complete = gf_voxels_complete,
-    .discard = gf_voxels_discard,
+    GF_VOXELS_WRITER,
 };

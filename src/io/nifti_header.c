@@ -210,7 +210,7 @@ void gf_nifti_clear(struct gf_nifti_header *h, int version)
 {
     memset(h, 0, sizeof *h);
     h->version = version;
-    h->big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    h->big = GF_BIG_ENDIAN_MACHINE;
     h->single = true;
     gf_nifti_set_int(h, GF_NIFTI_SIZE, 0, (int64_t)gf_nifti_size(h));
     gf_nifti_set_magic(h);

@@ -164,17 +164,11 @@ static enum gf_status npy_begin(struct gf_writer *w, struct gf_error *e)
 #define NPY_FORMAT                                                                           \
     .name = "npy", .extensions = "npy", .summary = "NumPy arrays; C and Fortran order",      \
     .associated_alpha = true, .gzip = true, .probe = npy_probe, .open = npy_open,            \
-    .accepts = npy_accepts, .create = gf_voxels_create, .begin = npy_begin,                  \
-    .write_rows = gf_voxels_write_rows, .complete = gf_voxels_complete,                      \
-    .discard = gf_voxels_discard
+    .accepts = npy_accepts, .begin = npy_begin, GF_VOXELS_WRITER
 
 const struct gf_format gf_format_npy = {
     NPY_FORMAT,
-    .select = gf_voxels_select,
-    .read_rows = gf_voxels_read_rows,
-    .read_samples = gf_voxels_read_samples,
-    .finish = gf_voxels_finish,
-    .close = gf_voxels_close,
+    GF_VOXELS_READER,
 };
 
 const struct gf_format gf_format_npy_fortran = {

@@ -8,13 +8,10 @@
 #include "parts.h"
 #include "text_header.h"
 #include "text_samples.h"
-#include "voxels.h"
 
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
-
-static const bool machine_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 static const struct gf_format text_format, parts_format;
 
@@ -196,7 +193,7 @@ static enum gf_status open_parts(struct gf_reader *r, struct opening *o, struct 
         .skip = h->byte_skip,
         .at_end = h->at_end,
         .coding = h->encoding == GF_NRRD_GZIP ? GF_GZIP : GF_PLAIN,
-        .swap = h->big_endian != machine_is_big && gf_type_bytes(h->type) > 1,
+        .swap = h->big_endian != GF_BIG_ENDIAN_MACHINE && gf_type_bytes(h->type) > 1,
     };
     enum gf_status status;
 
@@ -238,7 +235,7 @@ static enum gf_status open_voxels(struct gf_reader *r, struct opening *o, uint64
         .offset = offset,
         .skip = deflated ? h->byte_skip : 0,
         .coding = deflated ? GF_GZIP : GF_PLAIN,
-        .swap = h->big_endian != machine_is_big && gf_type_bytes(h->type) > 1,
+        .swap = h->big_endian != GF_BIG_ENDIAN_MACHINE && gf_type_bytes(h->type) > 1,
         /* A compressed file of another format may be borrowed for its samples. */
         .more = deflated && o->data,
     };
@@ -326,53 +323,22 @@ static enum gf_status accepts(const struct gf_image *image, uint64_t images, con
     return GF_OK;
 }
 
-/* Space is reserved when it is known how the samples are stored. */
-static enum gf_status create(struct gf_writer *w, struct gf_error *e)
-{
-    (void)w;
-    (void)e;
-    return GF_OK;
-}
-
 /* As asked for, else as the input's. The name of a second file says how it is encoded, and is
  * chosen before there is an image: it is raw unless asked for. */
-static enum gf_status choose_encoding(const struct gf_writer *w, enum gf_nrrd_encoding *encoding,
-                                      struct gf_error *e)
+static enum gf_status choose_coding(const struct gf_writer *w, enum gf_coding *coding,
+                                    struct gf_error *e)
 {
-    *encoding = wants_gzip(&w->options) ? GF_NRRD_GZIP : GF_NRRD_RAW;
-    if (!w->options.compression && !is_detached(w->name))
-        GF_TRY(gf_nrrd_native_encoding(&w->image.meta, encoding, e));
-    if (*encoding == GF_NRRD_TEXT)
-        *encoding = GF_NRRD_RAW;
-    return GF_OK;
+    *coding = wants_gzip(&w->options) ? GF_GZIP : GF_PLAIN;
+    return w->options.compression || is_detached(w->name)
+               ? GF_OK : gf_nrrd_native_coding(&w->image.meta, coding, e);
 }
 
 static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
 {
-    char path[PATH_MAX];
-    struct gf_voxels_out out = {.detached = second_file(w->name, &w->options, path, sizeof path)};
-    enum gf_nrrd_encoding encoding = GF_NRRD_RAW;
-    struct gf_buffer header = {0};
-    const char *slash = out.detached ? strrchr(path, '/') : NULL;
-    enum gf_status status;
-
-    if (w->index > 0)
-        return gf_voxels_begin(w, &out, e);
-    if (is_detached(w->name) && !out.detached)
-        return gf_fail(e, GF_EOUTPUT, "%s: the name is too long", w->name);
-    GF_TRY(choose_encoding(w, &encoding, e));
-    status = gf_nrrd_make_header(&header, w, encoding,
-                                 !out.detached ? NULL : slash ? slash + 1 : path, e);
-    if (status == GF_OK) {
-        out.header = header.data;
-        out.header_size = header.size;
-        out.data_name = path;
-        out.coding = encoding == GF_NRRD_GZIP ? GF_GZIP : GF_PLAIN;
-        out.swap = machine_is_big;
-        status = gf_voxels_begin(w, &out, e);
-    }
-    gf_buffer_free(&header);
-    return status;
+    enum gf_coding coding = GF_PLAIN;
+    if (w->index == 0)
+        GF_TRY(choose_coding(w, &coding, e));
+    return gf_voxels_begin_made(w, is_detached(w->name), coding, gf_nrrd_make_header, e);
 }
 
 /* The formats below differ in where samples are read from. */
@@ -383,38 +349,18 @@ static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
     .keeps = GF_KEEPS_TEXTS | GF_KEEPS_SPACING | GF_KEEPS_ORIGIN | GF_KEEPS_DIRECTIONS,          \
     .compressions = "none gzip",                                                                 \
     .accepts = accepts,                                                                          \
-    .create = create,                                                                            \
     .begin = begin,                                                                              \
-    .write_rows = gf_voxels_write_rows,                                                          \
     .second_file = second_file,                                                                  \
-    .complete = gf_voxels_complete,                                                              \
-    .discard = gf_voxels_discard,                                                                \
+    GF_VOXELS_WRITER,                                                                            \
     .keeps_text = gf_nrrd_keeps_text
 
 const struct gf_format gf_format_nrrd = {
     NRRD_COMMON,
     .probe = probe,
     .open = open_nrrd,
-    .select = gf_voxels_select,
-    .read_rows = gf_voxels_read_rows,
-    .read_samples = gf_voxels_read_samples,
-    .finish = gf_voxels_finish,
-    .close = gf_voxels_close,
+    GF_VOXELS_READER,
 };
 
 /* What an open file becomes whose samples are text, or in several files. */
-static const struct gf_format text_format = {
-    NRRD_COMMON,
-    .select = gf_text_samples_select,
-    .read_rows = gf_text_samples_read_rows,
-    .finish = gf_text_samples_finish,
-    .close = gf_text_samples_close,
-};
-
-static const struct gf_format parts_format = {
-    NRRD_COMMON,
-    .select = gf_parts_select,
-    .read_rows = gf_parts_read_rows,
-    .finish = gf_parts_finish,
-    .close = gf_parts_close,
-};
+static const struct gf_format text_format = {NRRD_COMMON, GF_TEXT_SAMPLES_READER};
+static const struct gf_format parts_format = {NRRD_COMMON, GF_PARTS_READER};

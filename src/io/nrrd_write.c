@@ -5,6 +5,7 @@
 #include "../alloc.h"
 #include "../geometry.h"
 #include "../util.h"
+#include "text_header.h"
 
 #include <string.h>
 
@@ -54,16 +55,12 @@ static void keep(struct draft *d, enum gf_nrrd_field field)
 
 static enum gf_status take_old(struct draft *d, struct gf_error *e)
 {
-    const struct gf_meta *meta = &d->image->meta;
     struct gf_image shape = {0};
     uint64_t images;
-    void *block;
 
-    if (!meta->native_format || strcmp(meta->native_format, "nrrd") != 0)
+    GF_TRY(gf_text_header_native(&d->image->meta, "nrrd", &d->text, e));
+    if (!d->text)
         return GF_OK;
-    GF_TRY(gf_allocate(&block, meta->native.size + 1, 1, "a header", e));
-    d->text = memcpy(block, meta->native.data, meta->native.size);
-    d->text[meta->native.size] = '\0';
     GF_TRY(gf_nrrd_parse(&d->old, d->text, d->w->name, e));
     GF_TRY(gf_nrrd_image(&d->old, &shape, &images, e));
     GF_TRY(gf_nrrd_geometry(&d->old, &d->old_meta, e));
@@ -73,13 +70,13 @@ static enum gf_status take_old(struct draft *d, struct gf_error *e)
     return GF_OK;
 }
 
-enum gf_status gf_nrrd_native_encoding(const struct gf_meta *meta, enum gf_nrrd_encoding *encoding,
-                                       struct gf_error *e)
+enum gf_status gf_nrrd_native_coding(const struct gf_meta *meta, enum gf_coding *coding,
+                                     struct gf_error *e)
 {
     const struct gf_writer w = {.name = "", .image = {.meta = *meta}};
     struct draft d = {.w = &w, .image = &w.image};
     const enum gf_status status = take_old(&d, e);
-    *encoding = status == GF_OK && d.has_old ? d.old.encoding : GF_NRRD_RAW;
+    *coding = d.has_old && d.old.encoding == GF_NRRD_GZIP ? GF_GZIP : GF_PLAIN;
     gf_free(d.text);
     return status;
 }
@@ -394,7 +391,7 @@ static void put_header(struct draft *d, enum gf_nrrd_encoding encoding, const ch
 }
 
 enum gf_status gf_nrrd_make_header(struct gf_buffer *to, const struct gf_writer *w,
-                                   enum gf_nrrd_encoding encoding, const char *data_name,
+                                   enum gf_coding coding, const char *data_name,
                                    struct gf_error *e)
 {
     struct draft d = {.to = to, .w = w, .image = &w->image};
@@ -402,7 +399,7 @@ enum gf_status gf_nrrd_make_header(struct gf_buffer *to, const struct gf_writer 
 
     if (status == GF_OK) {
         take_axes(&d);
-        put_header(&d, encoding, data_name);
+        put_header(&d, coding == GF_GZIP ? GF_NRRD_GZIP : GF_NRRD_RAW, data_name);
         status = gf_buffer_status(to, "a header", e);
     }
     gf_free(d.text);

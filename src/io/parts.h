@@ -33,5 +33,8 @@ enum gf_status gf_parts_read_rows(struct gf_reader *r, uint64_t first, uint64_t 
                                   struct gf_error *e);
 enum gf_status gf_parts_finish(struct gf_reader *r, struct gf_error *e);
 void gf_parts_close(struct gf_reader *r);
+#define GF_PARTS_READER                                                                          \
+    .select = gf_parts_select, .read_rows = gf_parts_read_rows, .finish = gf_parts_finish,       \
+    .close = gf_parts_close
 
 #endif

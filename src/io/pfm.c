@@ -18,8 +18,6 @@ struct pfm {
     uint8_t *part;     /* writing: rows in the file's order */
 };
 
-static const bool machine_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
 static void swap_floats(uint8_t *bytes, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++, bytes += 4) {
@@ -87,7 +85,7 @@ static enum gf_status open_pfm(struct gf_reader *r, struct gf_error *e)
     if (end == scale || *end || !(value < 0 || value > 0))
         return gf_fail(e, GF_EINPUT, "%s: damaged PFM header: the scale must be a number that is "
                        "not 0", r->name);
-    p->swapped = (value > 0) != machine_is_big;
+    p->swapped = (value > 0) != GF_BIG_ENDIAN_MACHINE;
     p->data = c.offset + c.at + 1; /* one white space after the scale */
     describe(p, &image);
     GF_TRY(gf_image_check(&image, r->name, e));
@@ -158,7 +156,7 @@ static enum gf_status begin(struct gf_writer *w, struct gf_error *e)
     GF_TRY(gf_allocate(&block, gf_max(1, PART / row_bytes), row_bytes, "writing PFM", e));
     p->part = block;
     p->data = (uint64_t)length;
-    p->swapped = machine_is_big;
+    p->swapped = GF_BIG_ENDIAN_MACHINE;
     GF_TRY(gf_out_reserve(w->out, p->data + gf_image_bytes(&w->image), e));
     return gf_out_write(w->out, head, (size_t)length, e);
 }

@@ -58,6 +58,20 @@ enum gf_status gf_text_header_read(struct gf_reader *r, gf_header_end *end, cons
     return GF_OK;
 }
 
+enum gf_status gf_text_header_native(const struct gf_meta *meta, const char *format, char **text,
+                                     struct gf_error *e)
+{
+    void *block;
+
+    *text = NULL;
+    if (!meta->native_format || strcmp(meta->native_format, format) != 0)
+        return GF_OK;
+    GF_TRY(gf_allocate(&block, meta->native.size + 1, 1, "a header", e));
+    *text = memcpy(block, meta->native.data, meta->native.size);
+    (*text)[meta->native.size] = '\0';
+    return GF_OK;
+}
+
 char *gf_next_line(char **text)
 {
     char *line = *text, *end = line + strcspn(line, "\n");

@@ -16,6 +16,10 @@ typedef size_t gf_header_end(const char *text, size_t size, bool all);
 enum gf_status gf_text_header_read(struct gf_reader *r, gf_header_end *end, const char *what,
                                    char **text, size_t *size, struct gf_error *e);
 
+/* *text = the native header of `format` that the image came with, as above; NULL without one. */
+enum gf_status gf_text_header_native(const struct gf_meta *meta, const char *format, char **text,
+                                     struct gf_error *e);
+
 /* Cuts the next line off *text: returns it, zero-terminated, without its end and the blanks before
  * it; NULL when there is none. */
 char *gf_next_line(char **text);

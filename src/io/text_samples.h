@@ -25,5 +25,8 @@ enum gf_status gf_text_samples_read_rows(struct gf_reader *r, uint64_t first, ui
                                          void *rows, struct gf_error *e);
 enum gf_status gf_text_samples_finish(struct gf_reader *r, struct gf_error *e);
 void gf_text_samples_close(struct gf_reader *r);
+#define GF_TEXT_SAMPLES_READER                                                                   \
+    .select = gf_text_samples_select, .read_rows = gf_text_samples_read_rows,                    \
+    .finish = gf_text_samples_finish, .close = gf_text_samples_close
 
 #endif

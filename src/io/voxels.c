@@ -312,7 +312,7 @@ bool gf_voxels_data_name(const char *path, const char *extension, char *name, si
 enum gf_status gf_voxels_create(struct gf_writer *w, struct gf_error *e)
 {
     char name[PATH_MAX];
-    if (w->gzipped || w->options.compression ||
+    if (w->gzipped || w->options.compression || w->format->compressions ||
         (w->format->second_file &&
          w->format->second_file(w->name, &w->options, name, sizeof name)))
         return GF_OK;
@@ -373,6 +373,30 @@ enum gf_status gf_voxels_begin(struct gf_writer *w, const struct gf_voxels_out *
     GF_TRY(gf_allocate(&block, 1, sizeof *s, "writing", e));
     w->state = memset(block, 0, sizeof *s);
     return open_output(w, out, e);
+}
+
+enum gf_status gf_voxels_begin_made(struct gf_writer *w, bool detached, enum gf_coding coding,
+                                    gf_voxels_make *make, struct gf_error *e)
+{
+    char path[PATH_MAX];
+    struct gf_voxels_out out = {.detached = detached, .data_name = path, .coding = coding,
+                                .swap = GF_BIG_ENDIAN_MACHINE};
+    struct gf_buffer header = {0};
+    const char *slash;
+    enum gf_status status;
+
+    if (w->index > 0)
+        return gf_voxels_begin(w, &out, e);
+    if (detached && !w->format->second_file(w->name, &w->options, path, sizeof path))
+        return gf_fail(e, GF_EOUTPUT, "%s: the name is too long", w->name);
+    slash = detached ? strrchr(path, '/') : NULL;
+    status = make(&header, w, coding, !detached ? NULL : slash ? slash + 1 : path, e);
+    out.header = header.data;
+    out.header_size = header.size;
+    if (status == GF_OK)
+        status = gf_voxels_begin(w, &out, e);
+    gf_buffer_free(&header);
+    return status;
 }
 
 enum gf_status gf_voxels_write_rows(struct gf_writer *w, const void *rows, uint64_t count,

@@ -4,6 +4,7 @@
 #ifndef GPUFILT_SRC_IO_VOXELS_H
 #define GPUFILT_SRC_IO_VOXELS_H
 
+#include "../text.h"
 #include "format.h"
 #include "source.h"
 
@@ -46,6 +47,9 @@ enum gf_status gf_voxels_read_samples(struct gf_reader *r, uint64_t first, uint6
                                       void *samples, struct gf_error *e);
 enum gf_status gf_voxels_finish(struct gf_reader *r, struct gf_error *e);
 void gf_voxels_close(struct gf_reader *r);
+#define GF_VOXELS_READER                                                                         \
+    .select = gf_voxels_select, .read_rows = gf_voxels_read_rows,                                \
+    .read_samples = gf_voxels_read_samples, .finish = gf_voxels_finish, .close = gf_voxels_close
 
 /* Reads `size` bytes of the header at `offset`, from a plain file or (r->gzipped) through gzip;
  * GF_EINPUT when there are fewer. Headers are short: each call inflates from the beginning. */
@@ -77,7 +81,8 @@ struct gf_voxels_out {
  * with 1 in 4.9 s of one processor, 44 % with 4 in 7.9 s, 43 % with 6 in 29 s. */
 #define GF_VOXELS_LEVEL 1
 
-/* For the format's table: create. Reserves space for the samples where it is known how much. */
+/* For the format's table: create. Reserves space for the samples where it is known how much before
+ * there is an image: not where they may be deflated. */
 enum gf_status gf_voxels_create(struct gf_writer *w, struct gf_error *e);
 /* For begin(): opens what is to be written and writes the header. Later images must be of the first
  * one's shape: GF_EFEATURE. */
@@ -88,6 +93,19 @@ enum gf_status gf_voxels_write_rows(struct gf_writer *w, const void *rows, uint6
                                     struct gf_error *e);
 enum gf_status gf_voxels_complete(struct gf_writer *w, struct gf_error *e);
 void gf_voxels_discard(struct gf_writer *w);
+#define GF_VOXELS_WRITER                                                                         \
+    .create = gf_voxels_create, .write_rows = gf_voxels_write_rows,                              \
+    .complete = gf_voxels_complete, .discard = gf_voxels_discard
+
+/* Appends the header of what `w` is about to write, with its samples coded so; `data`: the name of
+ * their own file, seen from the header, or NULL. */
+typedef enum gf_status gf_voxels_make(struct gf_buffer *to, const struct gf_writer *w,
+                                      enum gf_coding coding, const char *data,
+                                      struct gf_error *e);
+/* gf_voxels_begin() for such a header and little-endian samples. `detached`: they go to the file
+ * that the format's second_file() names. */
+enum gf_status gf_voxels_begin_made(struct gf_writer *w, bool detached, enum gf_coding coding,
+                                    gf_voxels_make *make, struct gf_error *e);
 /* After gf_voxels_complete: how many bytes the samples have in their file, deflated or not. */
 uint64_t gf_voxels_stored(const struct gf_writer *w);
 /* After the first gf_voxels_begin: whether they are deflated. */
