@@ -1,7 +1,7 @@
 #!/bin/bash
 # The CUDA kernels under compute-sanitizer's four tools, on small images, all at the same time.
 #     gpu_sanitize.sh FOLDER [SECONDS]
-# FOLDER holds check_backend, check_measure, bench_kernels and bench_stats_gpu (tests/bench/gpu.sh build). Each has
+# FOLDER holds check_backend, check_measure, check_ladder, bench_kernels and bench_stats_gpu (gpu.sh build). Each has
 # SECONDS (60) under each tool; to be stopped by that is no failure. Prints a line each, and the reports of those that failed.
 set -u
 folder=${1:?usage: gpu_sanitize.sh FOLDER [SECONDS]}
@@ -39,6 +39,7 @@ for tool in memcheck racecheck initcheck synccheck; do
     [ $tool = initcheck ] || under "$tool" "$folder/check_backend" --backend cuda --some --iterations 500 &
     under "$tool" "$folder/bench_stats_gpu" --small &
     under "$tool" "$folder/check_measure" --backend cuda --some --seconds 20 &
+    under "$tool" "$folder/check_ladder" --backend cuda --some &
 done
 wait
 cat "$reports"/*

@@ -44,14 +44,6 @@ double tolerance_of(const struct ladder_state *s, const struct ladder_version *v
     return depth < MOST_RANDOM ? fmin(certain, LAMBDA * sqrt(depth) * UNIT) : certain;
 }
 
-double error_of(double got, double want)
-{
-    if (got == want)
-        return 0;
-    double error = fabs(got - want) / fabs(want);
-    return std::isnan(error) ? static_cast<double>(INFINITY) : error;
-}
-
 /* Opens the version's measurer, where it has one. */
 enum gf_status open_measurer(struct ladder_state *s, const struct ladder_version *v,
                              struct gf_measure *measure, struct gf_error *e)
@@ -181,7 +173,7 @@ enum gf_status reduce_run(struct ladder_state *s, const struct ladder_version *v
     status = error == cudaSuccess ? GF_OK : ladder_failed(s, error, 0, e);
     run->bytes = static_cast<double>(s->work.n) * sizeof(float) + sizeof(float);
     run->flops = static_cast<double>(s->work.n);
-    run->error = error_of(sum, s->sum);
+    run->error = gf_relative_error(sum, s->sum);
     run->tolerance = tolerance_of(s, v);
     run->right = exact && intact && run->error <= run->tolerance;
     return status;

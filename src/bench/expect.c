@@ -255,12 +255,6 @@ void gf_expect_close(struct gf_expect *expect)
 
 /* ---- the comparison ---- */
 
-static double error_of(double got, double want)
-{
-    double error = want == 0 ? (got == 0 ? 0 : INFINITY) : fabs(got - want) / fabs(want);
-    return isnan(error) ? INFINITY : error;
-}
-
 static void compare_row(void *context, unsigned worker, uint64_t row)
 {
     const struct job *job = context;
@@ -270,7 +264,7 @@ static void compare_row(void *context, unsigned worker, uint64_t row)
     double worst = x->worst[worker];
 
     for (uint64_t i = 0; i < x->out[0]; i++)
-        worst = fmax(worst, error_of((double)got[i], want[i]));
+        worst = fmax(worst, gf_relative_error((double)got[i], want[i]));
     x->worst[worker] = worst;
 }
 

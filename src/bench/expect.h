@@ -5,6 +5,8 @@
 
 #include "ladder.h"
 
+#include <math.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -29,6 +31,12 @@ struct gf_expect;
 enum gf_status gf_expect_open(const struct gf_ladder_work *work, const float *mask,
                               const float *in, unsigned threads, struct gf_expect **expect,
                               struct gf_error *e);
+/* |got - want| / |want|: 0 where they are equal, infinite where one is NaN or only `want` is 0. */
+static inline double gf_relative_error(double got, double want)
+{
+    double error = got == want ? 0 : fabs(got - want) / fabs(want);
+    return error >= 0 ? error : (double)INFINITY;
+}
 /* The largest relative error of the outputs `got`, rows `pitch` and planes `plane` samples apart;
  * infinite where one is NaN, which is also what a sample must hold that was not written. 0 without
  * outputs. */
