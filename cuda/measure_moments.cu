@@ -20,6 +20,7 @@ template <gf_type TYPE> constexpr unsigned BATCH = TYPE == GF_F64 ? 2 : 4;
 template <gf_type TYPE> struct warp_memory {
     struct strand strand[BATCH<TYPE> * GF_LEAF_STRANDS];
     alignas(16) unsigned char tile[GF_TILE * stored<TYPE>::bytes];
+    static_assert(sizeof(struct piece) <= sizeof(struct strand), "finish() puts one in its place");
 };
 
 /* A warp's tiles: those of its leaves, `step` samples from the end of one to the next. */
@@ -122,8 +123,10 @@ __device__ __noinline__ void finish(struct strand *strands, unsigned count, uint
     struct piece *mine = reinterpret_cast<struct piece *>(&strands[t]);
 
     __syncwarp();
+    struct piece p = there ? piece_of<SCALED>(strands[t]) : no_samples();
+    __syncwarp(); /* the strand gives way to its piece */
     if (there)
-        *mine = piece_of<SCALED>(strands[t]);
+        *mine = p;
     for (unsigned to = 1; to < GF_LEAF_STRANDS; to *= 2) {
         __syncwarp();
         if (there && t % (2 * to) == 0)
